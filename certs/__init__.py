@@ -1,0 +1,1 @@
+"""Certificates: what is there, what is due, and who makes it."""

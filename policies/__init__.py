@@ -1,0 +1,1 @@
+"""The decision core: values and pure functions, no I/O."""

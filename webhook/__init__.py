@@ -1,0 +1,1 @@
+"""The admission webhook: bytes in, one decision, bytes out."""
