@@ -1,0 +1,124 @@
+"""Nodes as the rules see them: a profile that is judged, and the labels and taints that select it.
+
+Many nodes share one profile, and profiles are judged, not nodes.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from policies.policy import NodePool, Policy
+from policies.raw import JsonObject, object_at, string_at, strings_at
+from policies.tolerations import Taint, parse_taints
+
+MODE_NVIDIA = "nvidia"
+MODE_NVIDIA_DRA = "nvidia-dra"
+MODE_MGPU = "mgpu"
+FIXED_SHARE = "fixed-share"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeProfile:
+    """The facts of a node that node rules judge. None means unknown, "" a value that is empty."""
+
+    mode: str
+    """Effective `vke.node.gpu.schedule`: an absent label means `nvidia`."""
+    compute_policy: str
+    """Effective compute policy: an absent label means `fixed-share`."""
+    os_image: str | None
+    image_label: str | None
+    driver_version: str | None
+    addon_version: str | None
+    kubelet_version: str | None
+    multi_card: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node, or one virtual node of a pool at zero."""
+
+    name: str
+    profile: NodeProfile
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    is_virtual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The GPU nodes of a cluster. Nodes without a GPU are left out: no GPU pod can run there."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def by_name(self) -> Mapping[str, Node]:
+        """Nodes by name."""
+        return {node.name: node for node in self.nodes}
+
+
+def parse_node(raw: JsonObject, policy: Policy) -> Node | None:
+    """The node in a Node object; None when it has no GPU and no scheduling mode.
+
+    Raises MalformedError when a field that is read has a wrong JSON type.
+    """
+    keys = policy.keys
+    metadata = object_at(raw, "metadata", "")
+    labels = strings_at(metadata, "labels", "metadata")
+    annotations = strings_at(metadata, "annotations", "metadata")
+    status = object_at(raw, "status", "")
+    allocatable = object_at(status, "allocatable", "status")
+    gpu_keys = (keys.mgpu_core, keys.mgpu_memory, keys.reclaimed_mgpu_core, *keys.whole_card)
+    if keys.gpu_schedule not in labels and not any(key in allocatable for key in gpu_keys):
+        return None
+    info = object_at(status, "nodeInfo", "status")
+    return Node(
+        name=string_at(metadata, "name", "metadata"),
+        profile=_profile(
+            labels,
+            annotations,
+            string_at(info, "osImage", "status.nodeInfo"),
+            string_at(info, "kubeletVersion", "status.nodeInfo"),
+            policy,
+        ),
+        labels=labels,
+        taints=parse_taints(object_at(raw, "spec", "").get("taints"), "spec.taints"),
+    )
+
+
+def virtual_node(pool: NodePool, policy: Policy) -> Node:
+    """The node that a pool at zero would grow."""
+    return Node(
+        name=f"pool {pool.name}",
+        profile=_profile(
+            pool.labels, pool.annotations, pool.os_image, pool.kubelet_version, policy
+        ),
+        labels=pool.labels,
+        taints=tuple(Taint(key, value, effect) for key, value, effect in pool.taints),
+        is_virtual=True,
+    )
+
+
+def inventory_of(raw_nodes: Iterable[JsonObject], policy: Policy) -> Inventory:
+    """The inventory of Node objects and of the policy's node pools. Raises MalformedError."""
+    real = (parse_node(raw, policy) for raw in raw_nodes)
+    pools = tuple(virtual_node(pool, policy) for pool in policy.node_pools)
+    return Inventory(tuple(node for node in real if node is not None) + pools)
+
+
+def _profile(
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+    os_image: str,
+    kubelet_version: str,
+    policy: Policy,
+) -> NodeProfile:
+    keys = policy.keys
+    return NodeProfile(
+        mode=labels.get(keys.gpu_schedule, MODE_NVIDIA),
+        compute_policy=labels.get(keys.compute_policy, FIXED_SHARE),
+        os_image=os_image or None,
+        image_label=labels.get(keys.image_label) if keys.image_label else None,
+        driver_version=annotations.get(keys.driver_version),
+        addon_version=annotations.get(keys.addon_version, policy.addon_version or None),
+        kubelet_version=kubelet_version or None,
+        multi_card=annotations.get(keys.multi_card),
+    )
