@@ -57,7 +57,7 @@ def parse_quantity(raw: object) -> Quantity:
     """The quantity in a decoded JSON or YAML value; null is zero, as in the API server.
 
     Numbers finer than nano are rounded away from zero, and larger than 2^63-1 are capped, as the
-    API documents (apimachinery itself caps the binary suffixes alone, and lets the others overflow).
+    API documents (apimachinery caps the binary suffixes alone and lets the others overflow).
     Raises QuantityError for any other type, and for a text that `resource.ParseQuantity` refuses.
     """
     if isinstance(raw, str):
