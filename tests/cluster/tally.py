@@ -1,0 +1,37 @@
+"""What the end of every test run says about the cluster tests, so that nobody takes a run
+without them for a whole one."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import pytest
+
+CLUSTER_TESTS = pytest.StashKey[Collection[str]]()
+UNAVAILABLE_BECAUSE = pytest.StashKey[str]()
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Number of cluster tests that ran (passed or not) and that were skipped.
+
+    One whose fixtures failed did neither; it is among pytest's errors.
+    """
+
+    run: int
+    skipped: int
+
+
+def count(cluster_tests: Collection[str], reports: Iterable[pytest.TestReport]) -> Tally:
+    """Count the cluster tests among a session's reports, of which a test has up to three."""
+    ours = [report for report in reports if report.nodeid in cluster_tests]
+    skipped = {report.nodeid for report in ours if report.skipped}
+    called = {report.nodeid for report in ours if report.when == "call"}
+    return Tally(run=len(called - skipped), skipped=len(skipped))
+
+
+def summary_lines(tally: Tally, unavailable_because: str | None) -> list[str]:
+    """The lines for the terminal; the reason is given when there was no API server to run on."""
+    lines = [f"cluster tests: {tally.run} run, {tally.skipped} skipped"]
+    if unavailable_because is not None:
+        lines.append(f"CLUSTER TESTS DID NOT RUN: {unavailable_because}")
+    return lines
