@@ -1,0 +1,29 @@
+"""What `serve` is told, as one value, so that a worker process can be handed all of it at once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The settings of the server. Port 0 means any free port; the log line at the start names it.
+
+    Exactly one of `tls_dir` and `self_signed_dir` is given; `serve` refuses the rest with a log line.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8443
+    health_host: str = "127.0.0.1"
+    health_port: int = 8081
+    policy_path: Path | None = None
+    """A HybridPolicy file, read again when it changes; None = the built-in policy."""
+    nodes_path: Path | None = None
+    """A file or directory of Node objects, read again when it changes; None = no inventory."""
+    kubernetes_version: str | None = None
+    """The API server's gitVersion, such as `v1.30.4-vke.3`; None = unknown."""
+    tls_dir: Path | None = None
+    """A directory with `tls.crt` and `tls.key`, as a Secret is mounted."""
+    self_signed_dir: Path | None = None
+    """A directory in which a certificate authority and a serving certificate are made and kept."""
+    workers: int = 1
+    """Processes that share both ports."""
