@@ -9,6 +9,7 @@ namespaces, so each test takes a new one.
 
 import contextlib
 import http.client
+import shutil
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
@@ -54,6 +55,7 @@ def running_control_plane(binaries: ClusterBinaries, folder: Path) -> Iterator[C
     server_arguments = _api_server_arguments(binaries, authority, port, etcd_port)
     url = f"https://{HOST}:{port}"
     with (
+        _removed_afterwards(folder / "etcd"),
         _running("etcd", etcd_arguments, folder) as etcd,
         _running("kube-apiserver", server_arguments, folder) as server,
     ):
@@ -83,6 +85,15 @@ def write_kubeconfig(path: Path, url: str, authority: ClusterAuthority, client: 
     }
     path.write_text(yaml.safe_dump(document))
     return path
+
+
+@contextlib.contextmanager
+def _removed_afterwards(data: Path) -> Iterator[None]:
+    """Remove etcd's data, more than 100 MB, which pytest would keep for three sessions."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(data, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -120,6 +131,7 @@ def _api_server_arguments(
         str(binaries.kube_apiserver),
         f"--etcd-servers=http://{HOST}:{etcd_port}",
         f"--bind-address={HOST}",
+        f"--advertise-address={HOST}",
         f"--secure-port={port}",
         f"--tls-cert-file={serving.certificate}",
         f"--tls-private-key-file={serving.key}",

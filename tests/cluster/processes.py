@@ -1,6 +1,7 @@
 """One server process of the test cluster: started with its output in a log file, awaited, and
 ended by its id."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -23,7 +24,10 @@ class ServerProcess:
         self._log = log
         with log.open("wb") as output:
             self._process = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+                [*_ending_with_us(), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
             )
 
     @property
@@ -53,3 +57,9 @@ class ServerProcess:
     def _failed(self, what: str) -> StartFailedError:
         tail = self._log.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
         return StartFailedError(f"{self._name} {what}; the end of {self._log}:\n{tail}")
+
+
+def _ending_with_us() -> list[str]:
+    """A prefix that has Linux end the server when pytest is killed and cannot run `stop`."""
+    setpriv = shutil.which("setpriv")  # of util-linux; it becomes the server, with the same id
+    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []

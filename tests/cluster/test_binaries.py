@@ -1,5 +1,9 @@
 """The three ways to the binaries, their order, and what is said when none leads there."""
 
+import fcntl
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ version) echo "go version go1.26.0 linux/amd64" ;;
 list) [ -z "$FAKE_OFFLINE" ] || { echo "dial tcp: no route to host" >&2; exit 1; } ;;
 build)
   while [ "$1" != -o ]; do shift; done
+  [ -z "$FAKE_HANGS" ] || { echo $$ > "$HOME/hangs"; sleep 120; }
   [ "$(basename "$2")" != "$FAKE_BROKEN" ] || { echo "undefined: everything" >&2; exit 1; }
   printf '#!/bin/sh\\n' > "$2"; chmod +x "$2"; echo "$2" >> "$HOME/builds" ;;
 esac
@@ -152,3 +157,43 @@ def test_a_build_that_failed_is_not_taken_for_a_whole_one(
 
     assert builds(tmp_path) == 3 + 4
     assert sorted(path.name for path in found.etcd.parent.iterdir()) == sorted(PACKAGES)
+
+
+def test_of_two_runs_at_once_one_builds_and_the_other_waits(
+    tmp_path: Path, with_go: dict[str, str]
+) -> None:
+    folder = find_binaries(with_go, lambda _: None).etcd.parent
+    aside = folder.rename(tmp_path / "aside")
+    waiting = threading.Event()
+    lines: list[str] = []
+
+    def report(line: str) -> None:
+        lines.append(line)
+        waiting.set()
+
+    with ThreadPoolExecutor() as pool, folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
+        second = pool.submit(find_binaries, with_go, report)
+        assert waiting.wait(timeout=30)
+        aside.rename(folder)
+        fcntl.flock(lock.fileno(), fcntl.LOCK_UN)
+        found = second.result(timeout=30)
+
+    assert found.etcd.parent == folder
+    assert len(lines) == 1
+    assert lines[0].startswith("waiting for another run that builds the cluster binaries")
+    assert builds(tmp_path) == 4
+
+
+def test_a_build_that_hangs_is_ended_and_reported(
+    tmp_path: Path, with_go: dict[str, str], lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.cluster.go_build.HEARTBEAT_SECONDS", 0.3)
+    monkeypatch.setattr("tests.cluster.go_build.LIMIT_SECONDS", 0.5)
+
+    with pytest.raises(BinariesUnavailableError, match=r"\[2/5\] building etcd: not done within"):
+        find_binaries({**with_go, "FAKE_HANGS": "1"}, lines.append)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "hangs").read_text()), 0)
+    assert "[2/5] building etcd … 0 s" in lines
