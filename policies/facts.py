@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from policies.node import Inventory, NodeProfile
+from policies.node import Inventory, Node, NodeProfile
+from policies.placement import Placement
 from policies.pod import Pod, PodClass
 from policies.policy import Action, Injection, Policy
 
@@ -33,6 +34,10 @@ class Facts:
     username: str | None = None
     inventory: Inventory | None = None
     cluster_version: str | None = None
+    placement: Placement | None = None
+    """What the pod says of its nodes; filled by the engine where there is an inventory."""
+    possible_nodes: tuple[Node, ...] | None = None
+    """The nodes it could land on; filled by the engine where there is an inventory."""
     template_kind: str = ""
     """The workload's kind when the pod is a template, else empty."""
     subresource: str = ""
@@ -79,7 +84,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class NodeViolation:
-    """Why a node cannot take offline pods: `reason` completes "3 nodes …", such as "run Ubuntu 22.04"."""
+    """Why a node cannot take offline pods; `reason` completes "3 nodes have …"."""
 
     reason: str
     is_unknown: bool = False
@@ -93,7 +98,7 @@ class NodeRule:
     title: str
     remedy: str
     source: str
-    check: Callable[[NodeProfile, Policy], NodeViolation | None]
+    check: Callable[[NodeProfile, Policy], Iterable[NodeViolation]]
 
 
 @dataclass(frozen=True, slots=True)

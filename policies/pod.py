@@ -55,6 +55,7 @@ class Container:
 
     name: str
     path: str
+    index: int
     is_init: bool
     core: Ask | None
     memory: Ask | None
@@ -134,13 +135,12 @@ def parse_pod(
     spec_path = f"{path}.spec" if path else "spec"
     keys = policy.keys
     containers = tuple(_containers(spec, spec_path, keys, policy.gpu_claims))
-    claims = ()
-    if spec.get("resourceClaims") is not None:
-        claims = tuple(_gpu_claims(spec, spec_path, policy.gpu_claims, device_classes or {}))
+    claims = tuple(_gpu_claims(spec, spec_path, policy.gpu_claims, device_classes or {}))
     qos_level = annotations.get(keys.qos_level)
     return Pod(
         namespace=string_at(metadata, "namespace", "metadata") or namespace,
-        name=string_at(metadata, "name", "metadata") or string_at(metadata, "generateName", "metadata"),
+        name=string_at(metadata, "name", "metadata")
+        or string_at(metadata, "generateName", "metadata"),
         path=path,
         pod_class=classify(containers, qos_level, has_gpu_claim=bool(claims)),
         qos_level=qos_level,
@@ -171,22 +171,22 @@ def _containers(
 ) -> Iterator[Container]:
     for field in ("containers", "initContainers"):
         for index, raw in enumerate(objects_at(spec, field, spec_path)):
-            yield _container(raw, f"{spec_path}.{field}[{index}]", keys, claims)
+            yield _container(raw, index, f"{spec_path}.{field}", keys, claims)
 
 
-def _container(raw: JsonObject, path: str, keys: Keys, claims: GpuClaims) -> Container:
-    name = string_at(raw, "name", path)
-    is_init = "initContainers" in path
+def _container(
+    raw: JsonObject, index: int, list_path: str, keys: Keys, claims: GpuClaims
+) -> Container:
+    path = f"{list_path}[{index}]"
     resources = object_at(raw, "resources", path)
-    if not resources:
-        return Container(name, path, is_init, None, None, None, asks_whole_card=False, raw=raw)
     where = f"{path}.resources"
     requests = object_at(resources, "requests", where)
     limits = object_at(resources, "limits", where)
     return Container(
-        name=name,
+        name=string_at(raw, "name", path),
         path=path,
-        is_init=is_init,
+        index=index,
+        is_init=list_path.endswith("initContainers"),
         core=_ask(keys.mgpu_core, requests, limits, where),
         memory=_ask(keys.mgpu_memory, requests, limits, where),
         reclaimed=_ask(keys.reclaimed_mgpu_core, requests, limits, where),
@@ -242,5 +242,7 @@ def _gpu_claims(
         name = string_at(claim, "resourceClaimName", where)
         known = device_classes.get(f"template/{template}" if template else f"claim/{name}", ())
         patterns, text = (gpu.claim_templates, template) if template else (gpu.claims, name)
-        if any(fnmatch.fnmatchcase(text, p) for p in patterns) or set(known) & set(gpu.device_classes):
+        if any(fnmatch.fnmatchcase(text, p) for p in patterns) or set(known) & set(
+            gpu.device_classes
+        ):
             yield string_at(claim, "name", where)

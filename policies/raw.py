@@ -41,9 +41,15 @@ def list_at(parent: JsonObject, key: str, path: str) -> Sequence[object]:
 
 
 def objects_at(parent: JsonObject, key: str, path: str) -> list[JsonObject]:
-    """The list of objects under `key`. Raises MalformedError when an entry is something else."""
+    """The list of objects under `key`; a null entry is an empty object, as the API server decodes it.
+
+    Raises MalformedError when an entry is something else.
+    """
     objects: list[JsonObject] = []
     for index, entry in enumerate(list_at(parent, key, path)):
+        if entry is None:
+            objects.append(EMPTY)
+            continue
         if not isinstance(entry, dict):
             where = f"{join(path, key)}[{index}]"
             raise MalformedError(where, f"must be an object, is {type_name(entry)}")

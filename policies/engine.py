@@ -1,0 +1,163 @@
+"""The only place where a verdict is made: `decide(facts)`, and `mutate(pod, policy)` beside it.
+
+Webhook, command line, audit and reports all call these two, so that a file that passes `validate` passes
+the webhook and a report never disagrees with either. Every rule runs: all findings come at once.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from policies.facts import Decision, Facts, Finding, NodeRule, Operation, Rule, RuleFailure
+from policies.faults import guarded
+from policies.mutations import changes_for
+from policies.node_verdict import judge_profile, milder, node_findings
+from policies.patch import Mutation
+from policies.placement import parse_placement, possible_nodes
+from policies.pod import Pod, PodClass
+from policies.policy import Action, Exemption, Policy
+from policies.rules import NODE_RULES, RULES
+
+RULES_BY_CLASS = {c: tuple(rule for rule in RULES if c in rule.classes) for c in PodClass}
+BINDING_RULES = tuple(rule for rule in RULES if rule.for_bindings)
+EVERY_RULE: tuple[Rule | NodeRule, ...] = (*RULES, *NODE_RULES)
+ALL_RULE_IDS = tuple(rule.id for rule in EVERY_RULE)
+PLACED_CLASSES = frozenset(PodClass) - {PodClass.NONE}
+
+
+def rule_by_id(rule_id: str) -> Rule | NodeRule | None:
+    """The rule of this id, None when there is none."""
+    return next((rule for rule in EVERY_RULE if rule.id == rule_id), None)
+
+
+def mutate(pod: Pod, policy: Policy) -> Mutation:
+    """What the mutating webhook changes in a pod that is created; empty unless it is offline.
+
+    Raises MalformedError when the document cannot be patched safely.
+    """
+    if pod.pod_class is not PodClass.OFFLINE or pod.is_mirror:
+        return Mutation()
+    return Mutation(tuple(changes_for(pod, policy.injection)))
+
+
+def decide(facts: Facts) -> Decision:
+    """The verdict on one pod or pod template.
+
+    A rule that raises is counted in `failures`, never passed on. Raises MalformedError when a field that
+    a rule reads has a wrong JSON type.
+    """
+    pod = facts.pod
+    if _passes(facts):
+        return Decision(pod.pod_class, allowed=True)
+    failures: list[RuleFailure] = []
+    findings = list(_findings(facts, failures))
+    if findings and facts.operation is Operation.UPDATE and facts.old is not None:
+        findings = _new_findings(facts, facts.old, findings)
+    denied = any(finding.action is Action.DENY for finding in findings)
+    if failures and not denied:
+        denied = _denies_on_failure(pod, facts.policy)
+    return Decision(
+        pod_class=pod.pod_class,
+        allowed=not denied,
+        findings=tuple(findings),
+        failures=tuple(failures),
+        not_judged=_not_judged(facts),
+    )
+
+
+def _passes(facts: Facts) -> bool:
+    """Deleting is always allowed, also by removing a finalizer; mirror pods run already."""
+    if facts.operation not in (Operation.CREATE, Operation.UPDATE):
+        return True
+    is_finalised = facts.operation is Operation.UPDATE and facts.pod.is_deleting
+    return facts.pod.is_mirror or is_finalised
+
+
+def _denies_on_failure(pod: Pod, policy: Policy) -> bool:
+    if pod.pod_class is PodClass.OFFLINE:
+        return policy.deny_offline_on_rule_error
+    return policy.deny_others_on_rule_error
+
+
+def _new_findings(facts: Facts, old: Pod, findings: list[Finding]) -> list[Finding]:
+    """Only what the update itself changes counts: an object that was there before never gets stuck."""
+    changes = {rule.id for rule in RULES if rule.judges_change}
+    before = {
+        (f.rule, f.path, f.message)
+        for f in _findings(replace(facts, pod=old, old=None), [])
+        if f.rule not in changes
+    }
+    return [f for f in findings if (f.rule, f.path, f.message) not in before]
+
+
+def _rules(facts: Facts) -> tuple[Rule, ...]:
+    if facts.subresource == "binding":
+        return BINDING_RULES
+    rules = RULES_BY_CLASS[facts.pod.pod_class]
+    if facts.template_kind:
+        rules = tuple(rule for rule in rules if rule.for_templates)
+    if facts.is_audit:
+        rules = tuple(rule for rule in rules if rule.in_audit)
+    return rules
+
+
+def _is_judged(rule: Rule, facts: Facts) -> bool:
+    if rule.needs_inventory and facts.inventory is None:
+        return False
+    return not (rule.needs_cluster_version and facts.cluster_version is None)
+
+
+def _not_judged(facts: Facts) -> tuple[str, ...]:
+    rules = (rule.id for rule in _rules(facts) if not _is_judged(rule, facts))
+    judges_nodes = facts.pod.pod_class is PodClass.OFFLINE and facts.subresource != "binding"
+    node_rules = (
+        (rule.id for rule in NODE_RULES) if judges_nodes and facts.inventory is None else ()
+    )
+    actions = facts.policy.actions
+    return tuple(i for i in (*rules, *node_rules) if actions[i] is not Action.OFF)
+
+
+def _findings(facts: Facts, failures: list[RuleFailure]) -> Iterator[Finding]:
+    action_of = _actions(facts.policy, facts.pod.namespace)
+    facts = _with_possible_nodes(facts)
+    for rule in _rules(facts):
+        action = action_of(rule.id)
+        if action is not Action.OFF and _is_judged(rule, facts):
+            yield from guarded(rule.id, partial(_rule_findings, rule, action, facts), failures)
+    if facts.pod.pod_class is PodClass.OFFLINE and facts.possible_nodes is not None:
+        judge = partial(judge_profile, facts.policy, NODE_RULES, action_of, failures)
+        yield from node_findings(facts, facts.possible_nodes, judge)
+
+
+def _rule_findings(rule: Rule, action: Action, facts: Facts) -> Iterator[Finding]:
+    for violation in rule.check(facts):
+        yield Finding(
+            rule=rule.id,
+            action=milder(action, violation.at_most),
+            path=violation.path,
+            message=violation.message,
+            remedy=violation.remedy or rule.remedy,
+        )
+
+
+def _with_possible_nodes(facts: Facts) -> Facts:
+    pod = facts.pod
+    if facts.inventory is None or pod.pod_class not in PLACED_CLASSES:
+        return facts
+    placement = parse_placement(pod, (facts.policy.injection, *facts.previous_injections))
+    nodes = possible_nodes(placement, facts.inventory, facts.policy.passing_taints)
+    return replace(facts, placement=placement, possible_nodes=nodes)
+
+
+def _actions(policy: Policy, namespace: str) -> Callable[[str], Action]:
+    """The action of each rule in a namespace: where it is exempt, findings are only recorded."""
+    exemptions = [e for e in policy.exemptions if namespace in e.namespaces]
+    if not exemptions:
+        return policy.actions.__getitem__
+    return lambda rule_id: _exempted(policy.actions[rule_id], rule_id, exemptions)
+
+
+def _exempted(action: Action, rule_id: str, exemptions: list[Exemption]) -> Action:
+    if any(not e.rules or rule_id in e.rules for e in exemptions):
+        return milder(action, Action.AUDIT)
+    return action

@@ -1,0 +1,49 @@
+"""A pod keeps its class, compute policy and card counts for life.
+
+The scheduler and the node have acted on them: changing them later makes an online pod suspendable, or
+frees an offline one from suspension.
+Fields: annotations qos_level, mgpu-compute-policy and container-multiple-gpu, old against new.
+"""
+
+from collections.abc import Iterator
+
+from policies.facts import Facts, Operation, Rule, Violation
+from policies.node import FIXED_SHARE
+from policies.pod import MGPU_CLASSES, Pod
+
+
+def check(facts: Facts) -> Iterator[Violation]:
+    """One violation per thing that an UPDATE changes."""
+    pod, old, keys = facts.pod, facts.old, facts.policy.keys
+    if facts.operation is not Operation.UPDATE or old is None:
+        return
+    if pod.pod_class is not old.pod_class:
+        yield _changed(pod, keys.qos_level, "class", old.pod_class, pod.pod_class)
+    before = old.annotations.get(keys.compute_policy, FIXED_SHARE)
+    after = pod.annotations.get(keys.compute_policy, FIXED_SHARE)
+    if before != after:
+        yield _changed(pod, keys.compute_policy, "compute policy", before, after)
+    before = old.annotations.get(keys.container_multiple_gpu, "none")
+    after = pod.annotations.get(keys.container_multiple_gpu, "none")
+    if before != after:
+        yield _changed(pod, keys.container_multiple_gpu, "card counts", before, after)
+
+
+def _changed(pod: Pod, key: str, what: str, before: str, after: str) -> Violation:
+    return Violation(
+        path=pod.annotation_path(key),
+        message=f"update changes the pod's {what} from {before} to {after} (annotation {key})",
+    )
+
+
+RULE = Rule(
+    id="class-change",
+    title="An update does not change a pod's class, compute policy or card counts",
+    remedy="create a new pod with the wanted annotation",
+    source="mgpu-hybrid's own contract: scheduler and node acted on the old values",
+    classes=MGPU_CLASSES,
+    check=check,
+    judges_change=True,
+    for_templates=False,
+    in_audit=False,
+)
