@@ -8,7 +8,7 @@ from pathlib import Path
 class ServeSettings:
     """The settings of the server. Port 0 means any free port; the log line at the start names it.
 
-    Exactly one of `tls_dir` and `self_signed_dir` is given; `serve` refuses the rest with a log line.
+    Exactly one of `tls_dir` and `self_signed_dir` is given; `serve` refuses anything else.
     """
 
     host: str = "127.0.0.1"
