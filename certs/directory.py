@@ -44,9 +44,9 @@ class ServingFiles:
 def ensure_serving_certificate(directory: Path, names: ServingNames, now: datetime) -> ServingFiles:
     """Make sure that `directory` holds a serving certificate for `names` that is good at `now`.
 
-    What is there is kept while it is good; else a leaf, or a CA and a leaf, is issued. Files
-    replaced for another reason than age or names stay as `<name>.rejected-<n>`. Key files that
-    others may read get mode 0600. `now` has a time zone. Raises CertificateError.
+    What is there is kept while it is good; else a leaf, or a CA and a leaf, is issued. A replaced
+    CA, and a leaf replaced for another reason than age or names, stay as `<name>.rejected-<n>`. Key
+    files that others may read get mode 0600. `now` has a time zone. Raises CertificateError.
     """
     _make_directory(directory)
     with locked(directory):

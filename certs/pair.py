@@ -82,8 +82,7 @@ def load_pair(content: PairContent, now: datetime) -> tuple[ssl.SSLContext, Insp
     context = new_server_context()
     try:
         with _in_memory(content.certificate) as chain, _in_memory(content.key) as key:
-            # The password stops OpenSSL from asking for one on the terminal.
-            context.load_cert_chain(chain, key, password="")
+            context.load_cert_chain(chain, key)
     except OSError as error:
         # ssl.SSLError is an OSError; its reason is a name such as KEY_VALUES_MISMATCH.
         return Rejected(f"OpenSSL cannot load it ({getattr(error, 'reason', error.strerror)})")

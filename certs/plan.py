@@ -43,8 +43,8 @@ LEAF_FILES = ("tls.crt", "tls.key")
 class Plan:
     """What is due, the reason in words (it names the file at fault), and the files to keep aside.
 
-    A file is kept aside when it is replaced for any other reason than its age or its names: it may
-    be somebody's own certificate or key, put there by mistake.
+    A replaced CA is always kept aside, a leaf when it is replaced for another reason than its age
+    or its names: they may be somebody's own, put there by mistake.
     """
 
     due: Due
@@ -54,7 +54,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Why a pair is replaced; `routine` when only time or a change of names is the cause."""
+    """Why a leaf is replaced; `routine` when only time or a change of names is the cause."""
 
     reason: str
     routine: bool
@@ -68,34 +68,33 @@ def plan(ca: FoundPair, leaf: FoundPair, wanted: ServingNames, now: datetime) ->
     """
     ca_fault, leaf_fault = _ca_fault(ca, now), _leaf_fault(leaf, wanted, now)
     if ca_fault:
-        aside = _kept(ca_fault, CA_FILES) + _kept(leaf_fault, LEAF_FILES)
-        return Plan(Due.CA_AND_LEAF, f"ca.crt: {ca_fault.reason}", aside)
+        return Plan(Due.CA_AND_LEAF, f"ca.crt: {ca_fault}", CA_FILES + _kept(leaf_fault))
     if leaf_fault is None:
         return Plan(Due.NOTHING, "the serving certificate is good")
-    aside = _kept(leaf_fault, LEAF_FILES)
+    aside = _kept(leaf_fault)
     if isinstance(ca, Inspection) and ca.key is KeyState.ABSENT:
         reason = f"tls.crt: {leaf_fault.reason}, and ca.key is missing, so the CA cannot sign"
         return Plan(Due.CA_AND_LEAF, reason, CA_FILES + aside)
     return Plan(Due.LEAF, f"tls.crt: {leaf_fault.reason}", aside)
 
 
-def _kept(fault: _Fault | None, files: tuple[str, ...]) -> tuple[str, ...]:
-    return files if fault and not fault.routine else ()
+def _kept(leaf_fault: _Fault | None) -> tuple[str, ...]:
+    return LEAF_FILES if leaf_fault and not leaf_fault.routine else ()
 
 
-def _ca_fault(ca: FoundPair, now: datetime) -> _Fault | None:
+def _ca_fault(ca: FoundPair, now: datetime) -> str | None:
     if not isinstance(ca, Inspection):
         return _absent(ca)
     if not ca.is_ca:
-        return _Fault("it is not a certificate authority", routine=False)
+        return "it is not a certificate authority"
     if ca.key not in {KeyState.MATCHES, KeyState.ABSENT}:
-        return _Fault(ca.key.value, routine=False)
+        return str(ca.key.value)
     return _age_fault(ca, CA_RENEWAL_WINDOW, now)
 
 
 def _leaf_fault(leaf: FoundPair, wanted: ServingNames, now: datetime) -> _Fault | None:
     if not isinstance(leaf, Inspection):
-        return _absent(leaf)
+        return _Fault(_absent(leaf), routine=False)
     if leaf.key is not KeyState.MATCHES:
         return _Fault(leaf.key.value, routine=False)
     if not leaf.signed_by_ca:
@@ -105,20 +104,19 @@ def _leaf_fault(leaf: FoundPair, wanted: ServingNames, now: datetime) -> _Fault 
     missing = wanted.missing_from(leaf.names)
     if missing:
         return _Fault(f"it lacks the names {', '.join(missing)}", routine=True)
-    return _age_fault(leaf, LEAF_RENEWAL_WINDOW, now)
+    age_fault = _age_fault(leaf, LEAF_RENEWAL_WINDOW, now)
+    return _Fault(age_fault, routine=True) if age_fault else None
 
 
-def _absent(pair: Missing | Unreadable) -> _Fault:
-    reason = pair.reason if isinstance(pair, Unreadable) else pair.value
-    return _Fault(reason, routine=False)
+def _absent(pair: Missing | Unreadable) -> str:
+    return pair.reason if isinstance(pair, Unreadable) else pair.value
 
 
-def _age_fault(found: Inspection, window: timedelta, now: datetime) -> _Fault | None:
+def _age_fault(found: Inspection, window: timedelta, now: datetime) -> str | None:
     if now < found.not_before:
-        return _Fault(f"it is not valid before {found.not_before.isoformat()}", routine=True)
+        return f"it is not valid before {found.not_before.isoformat()}"
     if now > found.not_after:
-        return _Fault(f"it expired at {found.not_after.isoformat()}", routine=True)
+        return f"it expired at {found.not_after.isoformat()}"
     if now > found.not_after - window:
-        when = found.not_after.isoformat()
-        return _Fault(f"it expires at {when}, within {window.days} days", routine=True)
+        return f"it expires at {found.not_after.isoformat()}, within {window.days} days"
     return None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -67,10 +67,13 @@ def sound_leaf(**changes: object) -> Inspection:
 
 
 def self_signed(
-    *extensions: x509.ExtensionType, key: ec.EllipticCurvePrivateKey | None = None
+    *extensions: x509.ExtensionType,
+    key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | None = None,
+    days: int = 1,
 ) -> IssuedPair:
-    """A certificate with exactly these extensions, valid for a day on either side of NOW."""
+    """A certificate with exactly these extensions, valid for `days` on either side of NOW."""
     key = key or ec.generate_private_key(ec.SECP256R1())
+    algorithm = hashes.SHA256() if isinstance(key, ec.EllipticCurvePrivateKey) else None
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "odd")])
     builder = (
         x509.CertificateBuilder()
@@ -78,13 +81,13 @@ def self_signed(
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(NOW - timedelta(days=1))
-        .not_valid_after(NOW + timedelta(days=1))
+        .not_valid_before(NOW - timedelta(days=days))
+        .not_valid_after(NOW + timedelta(days=days))
     )
     for extension in extensions:
         builder = builder.add_extension(extension, critical=False)
     return IssuedPair(
-        builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM),
+        builder.sign(key, algorithm).public_bytes(Encoding.PEM),
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
     )
 

@@ -8,6 +8,8 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from certs.authority import issue_ca, issue_leaf
 from certs.directory import ServingFiles, ensure_serving_certificate
@@ -15,7 +17,7 @@ from certs.errors import CertificateDirectoryError, CertificateFileError
 from certs.inspection import Inspection, inspect
 from certs.names import ServingNames, webhook_names
 from certs.plan import Due
-from tests.certs.builders import NAMES, NOW, encrypted
+from tests.certs.builders import NAMES, NOW, encrypted, self_signed
 
 RACERS = 4
 FILES = ("ca.crt", "ca.key", "tls.crt", "tls.key")
@@ -104,7 +106,8 @@ def test_an_ageing_ca_is_replaced_with_its_leaf(tmp_path: Path) -> None:
     files = ensure(tmp_path, later)
 
     after = contents(tmp_path)
-    assert (files.done, files.kept_aside) == (Due.CA_AND_LEAF, ())
+    assert files.done is Due.CA_AND_LEAF
+    assert [path.name for path in files.kept_aside] == ["ca.crt.rejected-1", "ca.key.rejected-1"]
     assert [name for name in FILES if after[name] == before[name]] == []
     assert_sound(files, later)
 
@@ -255,14 +258,25 @@ def test_a_death_between_two_files_is_mended(
     assert_sound(files)
 
 
-def test_a_refusal_changes_nothing(tmp_path: Path) -> None:
+def test_a_directory_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
     ensure(tmp_path)
     (tmp_path / "tls.crt").unlink()
     (tmp_path / "tls.crt").mkdir()
 
     with pytest.raises(CertificateFileError, match=r"tls\.crt: is not a regular file"):
         ensure(tmp_path)
-    assert not list(tmp_path.glob("*.rejected-*"))
+
+
+def test_a_ca_that_cannot_sign_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    constraints = x509.BasicConstraints(ca=True, path_length=None)
+    ca = self_signed(constraints, key=ed25519.Ed25519PrivateKey.generate(), days=1000)
+    spoilt = {"ca.crt": ca.certificate, "ca.key": ca.key, "tls.crt": b"junk", "tls.key": b"junk"}
+    for name, content in spoilt.items():
+        (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(CertificateFileError, match="a key of this kind"):
+        ensure(tmp_path)
+    assert contents(tmp_path) == spoilt
 
 
 @pytest.mark.parametrize("path", ["file", "file/below"])

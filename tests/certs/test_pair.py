@@ -1,10 +1,12 @@
+import ssl
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from certs.authority import issue_ca, issue_leaf
-from certs.pair import PairContent, Rejected, load_pair, read_pair
+from certs.files import read_file
+from certs.pair import PairContent, Rejected, load_pair, new_server_context, read_pair
 from tests.certs.builders import NAMES, NOW, put
 
 CA = issue_ca(NOW)
@@ -13,6 +15,24 @@ LEAF = issue_leaf(CA, NAMES, NOW)
 
 def test_both_files_are_read(tmp_path: Path) -> None:
     assert read_pair(*put(tmp_path, LEAF)) == PairContent(LEAF.certificate, LEAF.key)
+
+
+def test_files_that_change_between_the_readings_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, new = put(tmp_path, LEAF), issue_leaf(CA, NAMES, NOW)
+    read_paths: list[Path] = []
+
+    def read_then_change(path: Path) -> bytes | None:
+        content = read_file(path)
+        if not read_paths:
+            put(tmp_path, new)
+        read_paths.append(path)
+        return content
+
+    monkeypatch.setattr("certs.pair.read_file", read_then_change)
+
+    assert read_pair(*paths) == PairContent(new.certificate, new.key)
 
 
 @pytest.mark.parametrize("name", ["tls.crt", "tls.key"])
@@ -96,3 +116,15 @@ def test_the_dates_count(offset: timedelta, *, accepted: bool) -> None:
     loaded = load_pair(PairContent(LEAF.certificate, LEAF.key), NOW + offset)
 
     assert isinstance(loaded, Rejected) is not accepted
+
+
+def test_only_modern_ciphers_are_offered() -> None:
+    context = new_server_context()
+    weak = [
+        cipher["name"]
+        for cipher in context.get_ciphers()
+        if not cipher["aead"] or cipher["kea"] not in {"kx-ecdhe", "kx-any"}
+    ]
+
+    assert context.minimum_version is ssl.TLSVersion.TLSv1_2
+    assert weak == []

@@ -79,8 +79,12 @@ def test_a_name_that_is_not_in_the_certificate_fails_at_the_client(
         pass
 
 
-def test_no_session_is_resumed(tmp_path: Path, pki: Pki, first: IssuedPair) -> None:
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_no_session_ticket_is_given(
+    tmp_path: Path, pki: Pki, first: IssuedPair, version: ssl.TLSVersion
+) -> None:
     serving, client = serve(tmp_path, first), client_context(pki.ca_file)
+    client.minimum_version = client.maximum_version = version
 
     with echo_server(serving.context) as port, connect(port, client) as connection:
         says(connection, b"x")
