@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from policies.facts import Decision, Facts, Finding, NodeRule, Operation, Rule, RuleFailure
+from policies.facts import (
+    Decision,
+    Facts,
+    Finding,
+    NodeRule,
+    Operation,
+    Rule,
+    RuleFailure,
+    Violation,
+)
 from policies.faults import guarded
 from policies.mutations import changes_for
 from policies.node_verdict import judge_profile, milder, node_findings
@@ -108,6 +117,8 @@ def _is_judged(rule: Rule, facts: Facts) -> bool:
 
 
 def _not_judged(facts: Facts) -> tuple[str, ...]:
+    if facts.inventory is not None and facts.cluster_version is not None:
+        return ()
     rules = (rule.id for rule in _rules(facts) if not _is_judged(rule, facts))
     judges_nodes = facts.pod.pod_class is PodClass.OFFLINE and facts.subresource != "binding"
     node_rules = (
@@ -123,21 +134,21 @@ def _findings(facts: Facts, failures: list[RuleFailure]) -> Iterator[Finding]:
     for rule in _rules(facts):
         action = action_of(rule.id)
         if action is not Action.OFF and _is_judged(rule, facts):
-            yield from guarded(rule.id, partial(_rule_findings, rule, action, facts), failures)
+            for violation in guarded(rule.id, partial(rule.check, facts), failures):
+                yield _finding(rule, action, violation)
     if facts.pod.pod_class is PodClass.OFFLINE and facts.possible_nodes is not None:
         judge = partial(judge_profile, facts.policy, NODE_RULES, action_of, failures)
         yield from node_findings(facts, facts.possible_nodes, judge)
 
 
-def _rule_findings(rule: Rule, action: Action, facts: Facts) -> Iterator[Finding]:
-    for violation in rule.check(facts):
-        yield Finding(
-            rule=rule.id,
-            action=milder(action, violation.at_most),
-            path=violation.path,
-            message=violation.message,
-            remedy=violation.remedy or rule.remedy,
-        )
+def _finding(rule: Rule, action: Action, violation: Violation) -> Finding:
+    return Finding(
+        rule=rule.id,
+        action=milder(action, violation.at_most),
+        path=violation.path,
+        message=violation.message,
+        remedy=violation.remedy or rule.remedy,
+    )
 
 
 def _with_possible_nodes(facts: Facts) -> Facts:

@@ -9,6 +9,7 @@ policy says what unknown facts mean.
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 NUMBER = r"(0|[1-9][0-9]{0,8})"
 # The semantic version of a server's gitVersion or a kubelet.
@@ -21,6 +22,8 @@ DOTTED_VERSION = re.compile(
 )
 PRE_RELEASE = re.compile(r"(?:alpha|beta|rc|preview|pre|dev|snapshot)(?![a-z])", re.IGNORECASE)
 MAX_LENGTH = 128
+# A cluster has a handful of versions, and each is judged in every admission.
+KNOWN_VERSIONS = 256
 
 
 class Support(Enum):
@@ -77,6 +80,7 @@ def parse_vke_version(text: str) -> VkeVersion | None:
     )
 
 
+@lru_cache(maxsize=KNOWN_VERSIONS)
 def kubernetes_support(text: str | None, gates: tuple[KubernetesGate, ...]) -> Support:
     """Whether a Kubernetes version passes the gate of its minor.
 
@@ -119,6 +123,7 @@ def parse_dotted(text: str) -> DottedVersion | None:
     return DottedVersion(tuple(numbers), match[2] or "")
 
 
+@lru_cache(maxsize=KNOWN_VERSIONS)
 def dotted_support(text: str | None, minimum: str) -> Support:
     """Whether a driver, add-on or webhook version is at least `minimum`.
 
