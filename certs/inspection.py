@@ -74,23 +74,26 @@ def inspect(
     """Read the first certificate of a PEM file, with its key and its CA where they are given."""
     try:
         parsed = x509.load_pem_x509_certificates(certificate)[0]
-        names, is_ca, server_auth = _names(parsed), _is_ca(parsed), _server_auth(parsed)
+        # Fields are parsed when they are asked for, so all are asked for here.
+        subject, names = parsed.subject.rfc4514_string(), _names(parsed)
+        not_before, not_after = parsed.not_valid_before_utc, parsed.not_valid_after_utc
+        is_ca, server_auth = _is_ca(parsed), _server_auth(parsed)
         key_state = _key_state(parsed, key)
     except _UNPARSABLE:
         return Unreadable("not a PEM certificate")
     signed_by_ca = None if ca is None else _is_signed_by(parsed, ca)
     return Inspection(
-        subject=parsed.subject.rfc4514_string(),
+        subject=subject,
         names=names,
-        not_before=parsed.not_valid_before_utc,
-        not_after=parsed.not_valid_after_utc,
+        not_before=not_before,
+        not_after=not_after,
         is_ca=is_ca,
         server_auth=server_auth,
         key=key_state,
         signed_by_ca=signed_by_ca,
         fingerprint=parsed.fingerprint(hashes.SHA256()).hex(),
         problems=(
-            *_date_problems(parsed, now),
+            *_date_problems(not_before, not_after, now),
             *([key_state.value] if key_state is not KeyState.MATCHES else []),
             *(["it is not signed by the CA"] if signed_by_ca is False else []),
             *([] if is_ca else _leaf_problems(names, server_auth=server_auth)),
@@ -155,9 +158,9 @@ def _leaf_problems(names: ServingNames, *, server_auth: bool) -> tuple[str, ...]
     )
 
 
-def _date_problems(certificate: x509.Certificate, now: datetime) -> tuple[str, ...]:
-    if now < certificate.not_valid_before_utc:
-        return (f"it is not valid before {certificate.not_valid_before_utc.isoformat()}",)
-    if now > certificate.not_valid_after_utc:
-        return (f"it expired at {certificate.not_valid_after_utc.isoformat()}",)
+def _date_problems(not_before: datetime, not_after: datetime, now: datetime) -> tuple[str, ...]:
+    if now < not_before:
+        return (f"it is not valid before {not_before.isoformat()}",)
+    if now > not_after:
+        return (f"it expired at {not_after.isoformat()}",)
     return ()
