@@ -1,0 +1,97 @@
+"""`mgpu-hybrid validate`: judge manifests as the cluster would."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+
+from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
+from cli.json_report import render_json
+from cli.judging import Result, judge
+from cli.report import Report
+from cli.terminal import printable, terminal_of
+from cli.text_report import render_text
+from policies.device_classes import device_classes_of, is_claim
+from policies.errors import MalformedError
+from policies.manifest_error import ManifestError
+from policies.manifests import SourcedObject
+
+EXIT_CLEAN, EXIT_DENIED, EXIT_UNUSABLE = 0, 1, 2
+
+EPILOG = """\
+Pods are judged after mutation, as in the cluster; pod templates as they are; other kinds are
+skipped and counted. An AdmissionReview is judged by its operation, old object and user.
+Results name FILE:LINE, where LINE is where the object begins. ResourceClaims and
+ResourceClaimTemplates in the same input tell GPU claims from others.
+
+examples:
+  mgpu-hybrid validate -f pod.yaml
+  mgpu-hybrid validate -f deploy/ --nodes nodes.yaml --kubernetes-version v1.28.15-vke.19
+  helm template . | mgpu-hybrid validate -f - -o json
+  kubectl get pods -A -o yaml | mgpu-hybrid validate -f - --policy policy.yaml
+
+exit codes: 0 clean (warnings allowed), 1 something is denied, 2 input that cannot be used
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = "Judge manifests as the cluster would, and say how to mend them."
+    parser.epilog = EPILOG
+    add_input_flags(parser)
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge all input. Raises UnusableError for flags, not for manifests: those are listed."""
+    cluster = cluster_of(options)
+    objects, errors = read_objects(options.filename)
+    report = _report(objects, errors, cluster)
+    for error in errors:
+        print(printable(str(error)), file=sys.stderr)
+    if options.output == "json":
+        print(render_json(report))
+    else:
+        for line in render_text(report, terminal_of(sys.stdout)):
+            print(line)
+    if errors:
+        return EXIT_UNUSABLE
+    return EXIT_DENIED if report.denied else EXIT_CLEAN
+
+
+def _report(
+    objects: Iterable[SourcedObject], errors: list[ManifestError], cluster: Cluster
+) -> Report:
+    """Judges the objects; adds to `errors` those whose fields Kubernetes could not read."""
+    objects = tuple(objects)
+    device_classes = _device_classes(objects, errors)
+    results: list[Result] = []
+    skipped: list[str] = []
+    for found in objects:
+        try:
+            result = judge(found, cluster, device_classes)
+        except ManifestError as error:
+            errors.append(error)
+            continue
+        if result is None:
+            skipped.append(found.kind)
+        else:
+            results.append(result)
+    return Report(results, skipped, len(errors))
+
+
+def _device_classes(
+    objects: Iterable[SourcedObject], errors: list[ManifestError]
+) -> dict[str, tuple[str, ...]]:
+    known: dict[str, tuple[str, ...]] = {}
+    for found in objects:
+        if not is_claim(found.raw):
+            continue
+        try:
+            name, classes = device_classes_of(found.raw)
+        except MalformedError as error:
+            errors.append(found.malformed(error.path, error.message))
+        else:
+            known[name] = classes
+    return known
