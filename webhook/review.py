@@ -5,12 +5,12 @@ accept: `ReviewError`, an HTTP 400. Where there is one, every later fault is an 
 `RequestError`. Of duplicate keys the last wins, as in the API server's own decoder.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
 from policies.errors import MalformedError
-from policies.raw import EMPTY, JsonObject, list_at, object_at, string_at, type_name
+from policies.raw import JsonObject, list_at, object_at, string_at, type_name
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
@@ -51,8 +51,8 @@ class Review:
     username: str
     groups: tuple[str, ...] = ()
     is_dry_run: bool = False
-    object: JsonObject = EMPTY
-    old_object: JsonObject = EMPTY
+    object: JsonObject = field(default_factory=dict)
+    old_object: JsonObject = field(default_factory=dict)
 
 
 def parse_review(body: bytes) -> Review:

@@ -1,0 +1,124 @@
+"""Connections with the limits that uvicorn leaves to a proxy in front, which a webhook does not have.
+
+uvicorn waits for ever for the first request and for the rest of a request's head, and takes a head of
+any size. Here both have limits, the number of connections has one, and while the server stops no
+connection is kept for another request.
+"""
+
+import asyncio
+import logging
+import socket
+from asyncio.events import TimerHandle
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+logger = logging.getLogger(__name__)
+
+MAX_CONNECTIONS = 512
+HEAD_SECONDS = 8
+HEAD_BYTES = 64 * 1024
+HANDSHAKE_SECONDS = 8.0
+KEEP_ALIVE_SECONDS = 100
+"""Above the 90 s after which the API server's HTTP client closes idle connections: the client closes
+first, so it never sends a request on a connection that the server is just closing."""
+STOP_SECONDS = 10
+"""How long a stopping server waits for requests under way."""
+BACKLOG = 1024
+
+
+class StoppableState(ServerState):
+    """uvicorn's state that all connections of a server share, and whether the server is stopping."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_stopping = False
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """One HTTP/1.1 connection with limits on its head, and closed at once above the number allowed."""
+
+    server_state: StoppableState
+    _timer: TimerHandle | None = None
+    _head_bytes = 0
+    _is_in_head = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, or close it when there are too many."""
+        super().connection_made(transport)  # type: ignore[arg-type]
+        if len(self.connections) > MAX_CONNECTIONS:
+            self.transport.abort()
+            return
+        self._start_timer(KEEP_ALIVE_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse, and refuse a head that is too long."""
+        super().data_received(data)
+        if not self._is_in_head:
+            return
+        self._head_bytes += len(data)
+        if self._head_bytes > HEAD_BYTES:
+            self.send_400_response("The head of the request is too large.")
+        elif self._timer is None:
+            self._start_timer(HEAD_SECONDS)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._is_in_head = True
+        self._head_bytes = 0
+        self._stop_timer()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """The head is complete; its body has the limits of the endpoint."""
+        self._is_in_head = False
+        self._stop_timer()
+        super().on_headers_complete()
+        if self.server_state.is_stopping:
+            self.cycle.keep_alive = False
+
+    def _start_timer(self, seconds: float) -> None:
+        self._timer = self.loop.call_later(seconds, self.transport.abort)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class Listener(uvicorn.Server):
+    """uvicorn's server on a socket that is bound already, without its signal handlers.
+
+    Several run in one event loop; whoever runs them sets `should_exit`.
+    """
+
+    def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
+        super().__init__(config)
+        self.server_state: StoppableState = StoppableState()
+        self._bound = bound
+
+    async def listen(self) -> None:
+        """Open the port. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: LimitedConnection(self.config, self.server_state, {}, loop),
+            sock=self._bound,
+            ssl=self.config.ssl,
+            backlog=BACKLOG,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS if self.config.ssl else None,
+        )
+        self.servers = [server]
+        self.lifespan = self.config.lifespan_class(self.config)
+        self.started = True
+
+    async def answer(self) -> None:
+        """Answer until `should_exit`; then accept no more, answer what was accepted, close the rest."""
+        await self.main_loop()
+        self.server_state.is_stopping = True
+        await self.shutdown([self._bound])

@@ -1,0 +1,104 @@
+"""The two hooks as functions: a review and a snapshot in, an outcome out.
+
+`on_error` is what each hook says when something in it raised. The mutating hook never denies. The
+validating hook goes by the policy's onRuleError, for which it must know whether the pod is offline;
+where not even that can be found out, a body that names offline resources counts as offline.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from policies.engine import decide, mutate
+from policies.errors import MalformedError
+from policies.facts import Operation
+from policies.pod import RECLAIMED_CORES, PodClass, parse_pod
+from policies.policy import Policy
+from webhook.gather import POD, Skip, gather, pod_of
+from webhook.outcome import Outcome
+from webhook.respond import decided, internal_error, malformed, mutated, not_patched
+from webhook.review import Review
+from webhook.state import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One hook: its name, its judgement, and what it says of requests that it cannot judge."""
+
+    name: str
+    judge: Callable[[Review, Snapshot], Outcome]
+    on_malformed: Callable[[str], Outcome]
+    on_error: Callable[[Review, Policy, bytes, Exception], Outcome]
+
+
+def judge_mutation(review: Review, snapshot: Snapshot) -> Outcome:
+    """What the mutating hook answers: a patch for offline pods that are created, else nothing."""
+    if review.kind != POD:
+        return Outcome(skipped=Skip.VERSION if review.kind.name == POD.name else Skip.KIND)
+    if review.operation != Operation.CREATE:
+        return Outcome(skipped=Skip.OPERATION)
+    if review.subresource:
+        return Outcome(skipped=Skip.SUBRESOURCE)
+    policy = snapshot.policy
+    try:
+        mutation = mutate(pod_of(review, policy), policy)
+    except MalformedError as error:
+        return unpatchable(str(error))
+    return Outcome(mutated(mutation, policy.digest, is_dry_run=review.is_dry_run))
+
+
+def judge_validation(review: Review, snapshot: Snapshot) -> Outcome:
+    """What the validating hook answers: the engine's decision on the pod or on each template."""
+    try:
+        facts = gather(review, snapshot)
+        if isinstance(facts, Skip):
+            return Outcome(skipped=facts)
+        decisions = [decide(each) for each in facts]
+    except MalformedError as error:
+        return refuse_malformed(str(error))
+    return Outcome(
+        answer=decided(decisions, snapshot.policy.digest),
+        findings=tuple(finding for decision in decisions for finding in decision.findings),
+        failures=tuple(failure for decision in decisions for failure in decision.failures),
+    )
+
+
+def unpatchable(why: str) -> Outcome:
+    """Allowed without a patch, with a warning that says why."""
+    return Outcome(not_patched(why), unpatchable=why)
+
+
+def refuse_malformed(why: str) -> Outcome:
+    """Denied with the code that Kubernetes gives objects it cannot decode."""
+    return Outcome(malformed(why))
+
+
+def mutation_failed(_review: Review, _policy: Policy, _body: bytes, error: Exception) -> Outcome:
+    """Allowed without a patch; a pod that needed one is refused by validation."""
+    return Outcome(internal_error(allowed=True), error=_named(error))
+
+
+def validation_failed(review: Review, policy: Policy, body: bytes, error: Exception) -> Outcome:
+    """Allowed or denied as the policy's onRuleError says for this class of pod."""
+    if _is_offline(review, policy, body):
+        is_denied = policy.deny_offline_on_rule_error
+    else:
+        is_denied = policy.deny_others_on_rule_error
+    return Outcome(internal_error(allowed=not is_denied), error=_named(error))
+
+
+def _is_offline(review: Review, policy: Policy, body: bytes) -> bool:
+    if review.kind == POD:
+        try:
+            return parse_pod(review.object, policy).pod_class is PodClass.OFFLINE
+        except Exception:  # noqa: BLE001, S110 - the parser may be what failed: go by the text
+            pass
+    marks = (policy.keys.reclaimed_mgpu_core, RECLAIMED_CORES)
+    return any(mark.encode() in body for mark in marks)
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+MUTATE = Hook("mutate", judge_mutation, unpatchable, mutation_failed)
+VALIDATE = Hook("validate", judge_validation, refuse_malformed, validation_failed)

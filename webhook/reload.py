@@ -1,0 +1,113 @@
+"""Keeps the snapshot in step with the policy and nodes files.
+
+One `tick` looks at both files and swaps the snapshot when something changed. What is broken keeps the
+last good state, is logged with all its mistakes once, and is counted; before there was any good
+state the process is not ready.
+"""
+
+import logging
+
+from policies.policy import Policy
+from webhook.grace import Replaced, after_change, still_counting
+from webhook.metrics import Metrics
+from webhook.nodes_file import NodesFile, NodesFileError
+from webhook.policy_file import PolicyFile, PolicyFileError
+from webhook.readiness import Readiness
+from webhook.settings import ServeSettings
+from webhook.state import Snapshot, State
+
+logger = logging.getLogger(__name__)
+
+
+class Reloader:
+    """Reads what the settings name into `state`, and says in `readiness` what is missing."""
+
+    def __init__(
+        self, settings: ServeSettings, state: State, readiness: Readiness, metrics: Metrics
+    ) -> None:
+        self._state = state
+        self._readiness = readiness
+        self._metrics = metrics
+        self._cluster_version = settings.kubernetes_version
+        self._policy_file = PolicyFile(settings.policy_path) if settings.policy_path else None
+        self._nodes_file = NodesFile(settings.nodes_path) if settings.nodes_path else None
+        self._replaced: tuple[Replaced, ...] = ()
+        if self._nodes_file is not None:
+            readiness.nodes = "node snapshot: not read yet"
+        if self._policy_file is None:
+            self._put(Policy(), 0.0)
+
+    def tick(self, now_seconds: float) -> None:
+        """Take up what changed; `now_seconds` is of a steady clock."""
+        self._tick_policy(now_seconds)
+        self._tick_grace(now_seconds)
+        self._tick_nodes()
+
+    def _tick_policy(self, now_seconds: float) -> None:
+        if self._policy_file is None:
+            return
+        try:
+            policy = self._policy_file.read_if_changed()
+        except PolicyFileError as error:
+            self._on_bad_policy(error)
+        else:
+            if policy is not None:
+                self._put(policy, now_seconds)
+                logger.info("policy in force", extra={"fields": {"digest": policy.digest}})
+
+    def _on_bad_policy(self, error: PolicyFileError) -> None:
+        self._metrics.policy_reload_failures.inc()
+        mistakes = str(error).splitlines()
+        if self._state.current is None:
+            self._readiness.policy = "policy: not valid: " + "; ".join(mistakes)
+        else:
+            self._readiness.stale_policy = "policy: the last good one, the file has mistakes"
+        logger.error("policy file cannot be used", extra={"fields": {"mistakes": mistakes}})
+
+    def _put(self, policy: Policy, now_seconds: float) -> None:
+        old = self._state.current
+        inventory = None
+        if old is not None:
+            self._replaced = after_change(self._replaced, old.policy, policy, now_seconds)
+            self._metrics.policy_info.labels(old.policy.digest).set(0)
+            inventory = old.inventory
+        self._swap(Snapshot(policy, inventory, self._cluster_version))
+        self._metrics.policy_info.labels(policy.digest).set(1)
+        self._readiness.policy = self._readiness.stale_policy = ""
+
+    def _tick_grace(self, now_seconds: float) -> None:
+        current = self._state.current
+        kept = still_counting(self._replaced, now_seconds)
+        if current is not None and kept != self._replaced:
+            self._replaced = kept
+            self._swap(current)
+
+    def _tick_nodes(self) -> None:
+        current = self._state.current
+        if self._nodes_file is None or current is None:
+            return
+        try:
+            inventory = self._nodes_file.read_if_changed(current.policy)
+        except NodesFileError as error:
+            self._on_bad_nodes(error)
+            return
+        if inventory is not None:
+            self._swap(Snapshot(current.policy, inventory, self._cluster_version))
+            self._readiness.nodes = self._readiness.stale_nodes = ""
+            logger.info("nodes read", extra={"fields": {"gpu_nodes": len(inventory.nodes)}})
+
+    def _on_bad_nodes(self, error: NodesFileError) -> None:
+        self._metrics.nodes_reload_failures.inc()
+        if self._readiness.nodes:
+            self._readiness.nodes = f"node snapshot: {error}"
+        else:
+            self._readiness.stale_nodes = f"node snapshot: the last good one: {error}"
+        logger.error("nodes file cannot be used", extra={"fields": {"mistake": str(error)}})
+
+    def _swap(self, snapshot: Snapshot) -> None:
+        self._state.current = Snapshot(
+            policy=snapshot.policy,
+            inventory=snapshot.inventory,
+            cluster_version=snapshot.cluster_version,
+            previous_injections=tuple(replaced.injection for replaced in self._replaced),
+        )

@@ -1,0 +1,162 @@
+"""One process that serves both ports: builds the parts, runs them, stops them in order.
+
+The health port opens first and closes last, so that a kubelet always learns what is missing, and that
+the process is stopping. The webhook port opens when there is a certificate. Files are looked at in a
+thread: the event loop that answers requests never waits for a disk.
+"""
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from multiprocessing import parent_process
+
+import uvicorn
+import uvloop
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from starlette.types import ASGIApp
+
+from webhook.app import webhook_app
+from webhook.connection import KEEP_ALIVE_SECONDS, STOP_SECONDS, Listener
+from webhook.health import health_app
+from webhook.listening import Sockets
+from webhook.metrics import Metrics
+from webhook.readiness import Readiness
+from webhook.reload import Reloader
+from webhook.settings import ServeSettings
+from webhook.state import State
+from webhook.tls import ServingCertificate
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 1.0
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Worker:
+    """The parts of one serving process."""
+
+    def __init__(self, settings: ServeSettings, sockets: Sockets, metrics_dir: str | None) -> None:
+        registry = CollectorRegistry()
+        self._metrics = Metrics(registry)
+        self._metrics_dir = metrics_dir
+        self._registry = registry
+        self._state = State()
+        self._readiness = Readiness()
+        self._sockets = sockets
+        self._reloader = Reloader(settings, self._state, self._readiness, self._metrics)
+        self._certificate = ServingCertificate(settings, self._readiness, self._metrics)
+        self._stop = asyncio.Event()
+        self._may_go_on = asyncio.Event()
+        """Set when there is a certificate to open the port with, or a reason to stop."""
+
+    async def run(self, on_listening: Callable[[], None]) -> None:
+        """Serve until a signal to stop, or until the parent process is gone. Raises OSError."""
+        self._stop_on_signals()
+        app = health_app(self._readiness, self._render_metrics)
+        health = _listener(app, self._sockets.health)
+        await health.listen()
+        health_task = asyncio.create_task(health.answer())
+        looking = asyncio.create_task(self._keep_looking())
+        try:
+            await self._may_go_on.wait()
+            if not self._stop.is_set():
+                await self._serve(on_listening)
+        finally:
+            looking.cancel()
+            health.should_exit = True
+            await health_task
+
+    async def _serve(self, on_listening: Callable[[], None]) -> None:
+        app = webhook_app(self._state, self._metrics)
+        webhook = _listener(app, self._sockets.webhook, self._certificate.context)
+        await webhook.listen()
+        webhook_task = asyncio.create_task(webhook.answer())
+        gc.freeze()
+        on_listening()
+        await self._stop.wait()
+        webhook.should_exit = True
+        await webhook_task
+
+    async def _keep_looking(self) -> None:
+        """Look at the files again and again, in a thread."""
+        while True:
+            try:
+                await asyncio.to_thread(self._look)
+            except Exception:  # the outermost loop: what is in force stays in force
+                logger.exception("looking at the files failed")
+            if self._certificate.context is not None:
+                self._may_go_on.set()
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _look(self) -> None:
+        self._reloader.tick(time.monotonic())
+        self._certificate.tick()
+
+    def _stop_on_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self._begin_stop)
+        parent = parent_process()
+        if parent is not None:
+            loop.add_reader(parent.sentinel, self._on_parent_gone, parent.sentinel)
+
+    def _on_parent_gone(self, sentinel: int) -> None:
+        asyncio.get_running_loop().remove_reader(sentinel)
+        self._begin_stop()
+
+    def _begin_stop(self) -> None:
+        self._readiness.stopping = "stopping"
+        self._stop.set()
+        self._may_go_on.set()
+
+    def _render_metrics(self) -> bytes:
+        if self._metrics_dir is None:
+            return generate_latest(self._registry)
+        summed = CollectorRegistry()
+        MultiProcessCollector(summed, path=self._metrics_dir)  # type: ignore[no-untyped-call]
+        return generate_latest(summed)
+
+
+def run_worker(
+    settings: ServeSettings,
+    sockets: Sockets,
+    on_listening: Callable[[], None],
+    metrics_dir: str | None = None,
+) -> None:
+    """Serve in this process until it is told to stop.
+
+    `metrics_dir` is where the processes of one server keep their metrics, None when there is only one.
+    """
+
+    async def run() -> None:
+        await Worker(settings, sockets, metrics_dir).run(on_listening)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run())
+
+
+def _listener(
+    app: ASGIApp, bound: socket.socket, context: ssl.SSLContext | None = None
+) -> Listener:
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        interface="asgi3",
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    config.load()
+    config.ssl = context
+    return Listener(config, bound)
