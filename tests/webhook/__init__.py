@@ -1,0 +1,1 @@
+"""Tests of the webhook, file by file."""
