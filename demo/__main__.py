@@ -107,7 +107,9 @@ def summary(scenes: Sequence[Scene], admissions: Sequence[Admission]) -> int:
 def wrapped(line: str) -> str:
     """A line as an indented paragraph of the terminal's width."""
     width = min(shutil.get_terminal_size().columns, 110)
-    return textwrap.fill(line, width, initial_indent="    ", subsequent_indent="      ")
+    return textwrap.fill(
+        line, width, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
+    )
 
 
 def paint(text: str, colour: str) -> str:

@@ -11,6 +11,10 @@ from policies.facts import Facts, Operation, Rule, Violation
 from policies.pod import MGPU_CLASSES
 from policies.policy import Action, Keys
 
+SCHEDULING_REMEDY = (
+    "leave them alone; if this user is the scheduler, add it to the policy's `schedulers`"
+)
+
 
 def check(facts: Facts) -> Iterator[Violation]:
     """One violation per annotation that is set, changed or removed by somebody else."""
@@ -27,6 +31,7 @@ def check(facts: Facts) -> Iterator[Violation]:
         yield Violation(
             path=facts.pod.annotation_path(key),
             message=f"annotation {key} {done}{who}, but only the scheduler places containers",
+            remedy=SCHEDULING_REMEDY if is_scheduling else "",
             at_most=at_most,
         )
 
@@ -42,7 +47,7 @@ def _placements(annotations: Mapping[str, str], keys: Keys) -> Mapping[str, str]
 RULE = Rule(
     id="scheduler-annotations",
     title="Placement annotations are the scheduler's",
-    remedy="leave these annotations out; if this user is the scheduler, add it to the policy's `schedulers`",
+    remedy="leave these annotations out when creating a pod",
     source="the public mGPU scheduler code",
     classes=MGPU_CLASSES,
     check=check,
