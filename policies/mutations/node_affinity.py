@@ -12,7 +12,7 @@ from policies.patch import Change, Op
 from policies.placement import REQUIRED, is_same
 from policies.pod import Pod
 from policies.policy import Injection
-from policies.raw import JsonObject, list_at, object_at
+from policies.raw import JsonObject, object_at
 
 REASON = "keeps the pod on nodes where online work can suspend it"
 TERMS = "nodeSelectorTerms"
@@ -46,8 +46,7 @@ def _term_changes(
     required: JsonObject, path: tuple[str, ...], wanted: Sequence[Requirement]
 ) -> Iterator[Change]:
     where = ".".join(path)
-    raw_terms = list_at(required, TERMS, ".".join(path[:-1]))
-    for index, term in enumerate(parse_terms(raw_terms, where)):
+    for index, term in enumerate(parse_terms(required.get(TERMS), where)):
         if not term.expressions and not term.fields:
             continue
         missing = _missing(term, wanted)
