@@ -8,8 +8,8 @@ Field: env of every container that asks no GPU. Allowed: absent, or empty, `none
 from collections.abc import Iterator
 
 from policies.facts import Facts, Rule, Violation
-from policies.pod import PodClass
-from policies.raw import objects_at
+from policies.pod import Container, Pod, PodClass
+from policies.raw import object_at, objects_at
 
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 HARMLESS = ("", "none", "void")
@@ -18,7 +18,7 @@ HARMLESS = ("", "none", "void")
 def check(facts: Facts) -> Iterator[Violation]:
     """One violation per container that sets the variable and asks no GPU."""
     for container in facts.pod.containers:
-        if container.asks_mgpu or container.asks_whole_card:
+        if container.asks_mgpu or container.asks_whole_card or _has_claim(container, facts.pod):
             continue
         for index, entry in enumerate(objects_at(container.raw, "env", container.path)):
             value = entry.get("value") or ""
@@ -29,6 +29,13 @@ def check(facts: Facts) -> Iterator[Violation]:
                     path=f"{container.path}.env[{index}]",
                     message=f"container {container.name} asks no GPU but sets {VARIABLE} {shown}",
                 )
+
+
+def _has_claim(container: Container, pod: Pod) -> bool:
+    """Whether the container uses one of the pod's GPU claims."""
+    resources = object_at(container.raw, "resources", container.path)
+    claims = objects_at(resources, "claims", f"{container.path}.resources")
+    return any(claim.get("name") in pod.gpu_claims for claim in claims)
 
 
 RULE = Rule(
