@@ -2,7 +2,8 @@
 
 The node reads these annotations to place a container: a forged one puts work on somebody else's card.
 Fields: annotations `vke.volcengine.com/assumed` and `gpu-index-container-*` of the pod or of a Binding.
-Allowed: none at CREATE; on UPDATE and in a Binding only from a user in the policy's `schedulers`.
+Allowed: none at CREATE; on UPDATE and in a Binding only from a user in the policy's `schedulers`. A
+template may lose them, never gain them: its pods would be refused.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,14 +20,18 @@ SCHEDULING_REMEDY = (
 def check(facts: Facts) -> Iterator[Violation]:
     """One violation per annotation that is set, changed or removed by somebody else."""
     keys = facts.policy.keys
-    is_scheduling = facts.operation is Operation.UPDATE or facts.subresource == "binding"
+    is_template = bool(facts.template_kind)
+    is_scheduling = not is_template and (
+        facts.operation is Operation.UPDATE or facts.subresource == "binding"
+    )
     if is_scheduling and facts.username in facts.policy.schedulers:
         return
     at_most = Action.WARN if is_scheduling and not facts.policy.schedulers else Action.DENY
     old = _placements(facts.old.annotations, keys) if facts.old else {}
     new = _placements(facts.pod.annotations, keys)
     who = "" if facts.username is None else f" by {facts.username}"
-    for key in sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key)):
+    touched = new.keys() if is_template else old.keys() | new.keys()
+    for key in sorted(key for key in touched if old.get(key) != new.get(key)):
         done = f'is set to "{new[key]}"' if key in new else "is removed"
         yield Violation(
             path=facts.pod.annotation_path(key),
