@@ -4,7 +4,7 @@ Webhook, command line, audit and reports all call these two, so that a file that
 the webhook and a report never disagrees with either. Every rule runs: all findings come at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -64,7 +64,7 @@ def decide(facts: Facts) -> Decision:
         findings = _new_findings(facts, facts.old, findings)
     denied = any(finding.action is Action.DENY for finding in findings)
     if failures and not denied:
-        denied = _denies_on_failure(pod, facts.policy)
+        denied = _denies_on_failure(pod, facts.policy, failures)
     return Decision(
         pod_class=pod.pod_class,
         allowed=not denied,
@@ -82,7 +82,11 @@ def _passes(facts: Facts) -> bool:
     return facts.pod.is_mirror or is_finalised
 
 
-def _denies_on_failure(pod: Pod, policy: Policy) -> bool:
+def _denies_on_failure(pod: Pod, policy: Policy, failures: Sequence[RuleFailure]) -> bool:
+    """A rule that could only have recorded, as in an exempt namespace, does not refuse by failing."""
+    action_of = _actions(policy, pod.namespace)
+    if all(action_of(failure.rule) is Action.AUDIT for failure in failures):
+        return False
     if pod.pod_class is PodClass.OFFLINE:
         return policy.deny_offline_on_rule_error
     return policy.deny_others_on_rule_error
