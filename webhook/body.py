@@ -22,13 +22,18 @@ BODY_SECONDS = 8.0
 
 
 class BodyRefusedError(Exception):
-    """A body that is not taken: the status, a short reason for the metric and a line for the sender."""
+    """A body that is not taken: the status, a short reason for the metric and a line for the sender.
 
-    def __init__(self, status: HTTPStatus, reason: str, line: str) -> None:
+    `is_read` says that nothing more of the body will come.
+    """
+
+    def __init__(
+        self, status: HTTPStatus, reason: str, line: str, *, is_read: bool = False
+    ) -> None:
         super().__init__(line)
         self.status = status
         self.reason = reason
-        self.line = line
+        self.is_read = is_read
 
 
 class ClientDisconnectedError(Exception):
@@ -38,40 +43,47 @@ class ClientDisconnectedError(Exception):
 class Intake:
     """How many bodies are being read by this process."""
 
-    def __init__(self, *, max_bodies: int = MAX_BODIES, max_large: int = MAX_LARGE_BODIES) -> None:
+    def __init__(
+        self,
+        *,
+        max_bodies: int = MAX_BODIES,
+        max_large: int = MAX_LARGE_BODIES,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
         self._places = max_bodies
         self._large_places = max_large
+        self._body_seconds = body_seconds
 
     async def read(self, receive: Receive) -> bytes:
         """The whole body. Raises BodyRefusedError and ClientDisconnectedError."""
         with self._place():
             try:
-                async with asyncio.timeout(BODY_SECONDS):
+                async with asyncio.timeout(self._body_seconds):
                     return await self._read(receive)
             except TimeoutError as error:
                 raise BodyRefusedError(
                     HTTPStatus.REQUEST_TIMEOUT,
                     "timeout",
-                    f"the body did not arrive within {BODY_SECONDS:g} seconds",
+                    f"the body did not arrive within {self._body_seconds:g} seconds",
                 ) from error
 
     async def _read(self, receive: Receive) -> bytes:
         first, has_more = await _next(receive)
         if not has_more:
-            return within_limit(first)
+            return _whole(first)
         chunks, size = [first], len(first)
         while has_more and size <= LARGE_BODY_BYTES:
             chunk, has_more = await _next(receive)
             chunks.append(chunk)
             size += len(chunk)
         if not has_more:
-            return within_limit(b"".join(chunks))
+            return b"".join(chunks)
         with self._large_place():
             while has_more and size <= MAX_BODY_BYTES:
                 chunk, has_more = await _next(receive)
                 chunks.append(chunk)
                 size += len(chunk)
-            check_size(size)
+            check_size(size, is_read=not has_more)
             return b"".join(chunks)
 
     @contextmanager
@@ -95,19 +107,19 @@ class Intake:
             self._large_places += 1
 
 
-def check_size(size_bytes: int) -> None:
+def check_size(size_bytes: int, *, is_read: bool = False) -> None:
     """Raises BodyRefusedError when a body of this size is too large."""
     if size_bytes > MAX_BODY_BYTES:
         raise BodyRefusedError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             "too-large",
             f"the body is larger than {MAX_BODY_BYTES} bytes (9 MiB)",
+            is_read=is_read,
         )
 
 
-def within_limit(body: bytes) -> bytes:
-    """The body itself. Raises BodyRefusedError when it is too large."""
-    check_size(len(body))
+def _whole(body: bytes) -> bytes:
+    check_size(len(body), is_read=True)
     return body
 
 

@@ -85,7 +85,7 @@ async def _refuse(refusal: BodyRefusedError, scope: Scope, receive: Receive, sen
         headers.append((b"retry-after", b"1"))
     await send({"type": "http.response.start", "status": refusal.status.value, "headers": headers})
     await send({"type": "http.response.body", "body": line, "more_body": True})
-    if (b"expect", b"100-continue") not in scope["headers"]:
+    if not refusal.is_read and (b"expect", b"100-continue") not in scope["headers"]:
         await _drain(receive)
     await send({"type": "http.response.body", "body": b""})
 

@@ -86,6 +86,7 @@ class Supervisor:
         slot.process.start()
         slot.started_seconds = now
         theirs.close()
+        logger.info("worker started", extra={"fields": {"pid": slot.process.pid}})
 
     def _bury(self, slot: Slot, now: float) -> None:
         process = slot.process
@@ -116,10 +117,15 @@ class Supervisor:
                 listens = _said_ready(slot.ready)
                 slot.ready.close()
                 slot.ready = None
-                if listens and self.waiting_for > 0:
-                    self.waiting_for -= 1
-                    if self.waiting_for == 0:
-                        log_listening(self.sockets)
+                if listens:
+                    self._on_listening(slot)
+
+    def _on_listening(self, slot: Slot) -> None:
+        pid = slot.process.pid if slot.process is not None else None
+        logger.info("worker listening", extra={"fields": {"pid": pid}})
+        self.waiting_for -= 1
+        if self.waiting_for == 0:
+            log_listening(self.sockets)
 
     def _stop(self) -> None:
         """Tell every worker to stop, and end those that do not within their time."""
