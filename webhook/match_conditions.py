@@ -4,7 +4,8 @@ An error in a condition refuses the request under `failurePolicy: Fail` and sile
 webhook under Ignore, so every expression here is total: `has()` before each field that may be
 absent, the alternatives joined inside one expression, no optional syntax (Kubernetes 1.28 lacks
 it). The type is asked for where the API server, before its own validation, may hold a null
-(`containers`) and where a path leads through kinds that are not Kubernetes' own.
+(`containers`) and where a path leads through kinds that are not Kubernetes' own. A pod that comes
+from the API server always has `metadata` and `spec`.
 
 The functions take the text of a CEL expression (`object`, `oldObject`) and return another, in
 parentheses, to be joined with `&&`, `||` and `!`.
@@ -43,7 +44,7 @@ def asks_gpu(pod: str, keys: Keys, claims: GpuClaims) -> str:
     mgpu = (keys.mgpu_core, keys.mgpu_memory, keys.reclaimed_mgpu_core)
     names_resource = _names_any(pod, (*mgpu, *keys.whole_card, *device_classes))
     has_claim = f"has({pod}.spec.resourceClaims) && size({pod}.spec.resourceClaims) > 0"
-    return f"({names_resource} || (has({pod}.spec) && {has_claim}))"
+    return f"({names_resource} || ({has_claim}))"
 
 
 def is_changed(keys: Keys) -> str:
@@ -77,9 +78,14 @@ def any_template_asks_gpu(policy: Policy) -> str:
 
 
 def _at_path(parent: str, steps: list[str], policy: Policy, *, depth: int) -> str:
-    """The template below `parent` asks for a GPU. A step is a field, or `field[*]` for a list."""
+    """The template below `parent` asks for a GPU. A step is a field, or `field[*]` for a list.
+
+    From the template's `containers` on it is taken to look like a pod's.
+    """
     if not steps:
-        return asks_gpu(parent, policy.keys, policy.gpu_claims)
+        asked = asks_gpu(parent, policy.keys, policy.gpu_claims)
+        is_template = f'type({parent}) == map && "spec" in {parent}'
+        return f"({is_template} && type({parent}.spec) == map && {asked})"
     name = steps[0].removesuffix("[*]")
     child = f"{parent}[{_literal(name)}]"
     is_there = f"type({parent}) == map && {_literal(name)} in {parent}"
@@ -100,7 +106,7 @@ def _names_any(pod: str, resources: Iterable[str]) -> str:
         f"(has({x}) && type({x}) == list && {x}.exists(c, has(c.resources) && ({named})))"
         for x in lists
     )
-    return f"(has({pod}.spec) && ({found}))"
+    return f"({found})"
 
 
 def _annotations(root: str) -> str:

@@ -120,7 +120,7 @@ def _conditional_hooks(policy: Policy) -> list[_Hook]:
     offline = is_offline("object", keys)
     was_offline = is_offline("oldObject", keys)
     gpu = asks_gpu("object", keys, policy.gpu_claims)
-    # Parts are evaluated in this order: first those that are cheap and mostly false.
+    # Parts are evaluated from left to right: most pods have no GPU, and few containers.
     changed = f"{is_not_deleting('object')} && {is_changed(keys)}"
     hooks = [
         _Hook("offline-pods", _FAIL, (_new_pods(),), offline),
@@ -128,14 +128,14 @@ def _conditional_hooks(policy: Policy) -> list[_Hook]:
             "offline-pod-changes",
             _FAIL,
             (_changed_pods(),),
-            f"{changed} && ({offline} || {was_offline})",
+            f"({offline} || {was_offline}) && {changed}",
         ),
         _Hook("gpu-pods", _IGNORE, (_new_pods(),), f"{gpu} && !{offline}"),
         _Hook(
             "gpu-pod-changes",
             _IGNORE,
             (_changed_pods(),),
-            f"{changed} && {gpu} && !({offline} || {was_offline})",
+            f"{gpu} && {changed} && !({offline} || {was_offline})",
         ),
         _Hook("templates", _IGNORE, _templates(policy), any_template_asks_gpu(policy)),
         _Hook("bindings", _IGNORE, (_bindings(),), has_guarded_annotation(keys)),

@@ -118,6 +118,8 @@ CREATED: Mapping[str, tuple[Object, set[str]]] = {
     "custom-nulls": (custom({"tasks": None, "main": None}), NOTHING),
     "custom-null-entry": (custom({"tasks": [None, {"template": None}, 7]}), NOTHING),
     "custom-null-spec": (custom(None), NOTHING),
+    "custom-null-pod-spec": (custom({"main": {"spec": None}}), NOTHING),
+    "custom-no-pod-spec": (custom({"main": {}}), NOTHING),
     "custom-empty-pod": (custom({"main": {"spec": {"containers": None}}}), NOTHING),
 }
 
