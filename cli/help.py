@@ -1,6 +1,7 @@
 """Words and layout of `--help`."""
 
 import argparse
+import os
 
 DESCRIPTION = """\
 Keep GPU online/offline hybrid deployment honest: refuse offline pods that cannot work and say how
@@ -18,7 +19,21 @@ exit codes:
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the examples as they are written."""
+    """Keeps the examples as they are written.
+
+    argparse makes one for every flag and asks shutil for the width, whose import takes longer than
+    all flags together; hence the width here.
+    """
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
+        super().__init__(prog, max_help_position=30, width=_columns() - 2)
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(int(columns), 40)
+    try:
+        return max(os.get_terminal_size().columns, 40)
+    except OSError:  # no terminal
+        return 80

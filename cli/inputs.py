@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import BinaryIO
 
 from cli.errors import UnusableError
@@ -95,7 +94,8 @@ def load_policy(path: str) -> Policy:
 def read_text(path: str) -> str:
     """A file's text. Raises UnusableError."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        with open(path, encoding="utf-8-sig") as stream:  # noqa: PTH123 - see manifest_files
+            return stream.read()
     except OSError as error:
         raise UnusableError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:

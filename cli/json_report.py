@@ -23,7 +23,8 @@ def render_json(report: Report) -> str:
 
 def _result(result: Result) -> dict[str, object]:
     return {
-        "source": result.source,
+        # A file's name may hold bytes that are no text.
+        "source": result.source.encode(errors="backslashreplace").decode(),
         "apiVersion": result.api_version,
         "kind": result.kind,
         "namespace": result.namespace,

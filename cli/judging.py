@@ -6,9 +6,9 @@ mutated, since the pods made from them will be. Everything else is skipped.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 
 from cli.inputs import Cluster
+from policies.apply import apply_in_place
 from policies.engine import decide, mutate
 from policies.errors import MalformedError
 from policies.facts import Decision, Facts, Finding, Operation
@@ -69,15 +69,6 @@ def judge(found: SourcedObject, cluster: Cluster, device_classes: DeviceClasses)
     return _result(found, cluster, judgements)
 
 
-def patched(raw: JsonObject, mutation: Mutation, *, in_place: bool) -> JsonObject:
-    """The object with the mutation's patch applied."""
-    if not mutation.changes:
-        return raw
-    jsonpatch = import_module("jsonpatch")  # most runs see no offline pod
-    result: JsonObject = jsonpatch.apply_patch(raw, mutation.patch, in_place=in_place)
-    return result
-
-
 Judgement = tuple[Decision, Mutation]
 
 
@@ -115,7 +106,7 @@ class _Facts:
         pod = self.pod(found.raw)
         mutation = mutate(pod, policy) if is_mutated(found) else Mutation()
         if mutation.changes:
-            pod = self.pod(patched(found.raw, mutation, in_place=True))
+            pod = self.pod(apply_in_place(found.raw, mutation))
         old = None if found.old is None else self.pod(found.old)
         return decide(self.about(pod, old=old, subresource=found.subresource)), mutation
 

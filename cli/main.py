@@ -76,7 +76,8 @@ def _parser(chosen: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    # Without prog, argparse would format a usage line for it, which costs an import of shutil.
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands", prog=parser.prog)
     module = None
     for name, (module_name, summary) in COMMANDS.items():
         command = commands.add_parser(

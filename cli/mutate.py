@@ -4,9 +4,10 @@ import argparse
 import sys
 
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
-from cli.judging import is_mutated, patched
+from cli.judging import is_mutated
 from cli.mutation_output import Mutated, as_diff, as_json, as_patches, as_yaml, change_text
 from cli.terminal import printable, terminal_of
+from policies.apply import applied
 from policies.engine import mutate
 from policies.errors import MalformedError
 from policies.manifest_error import ManifestError
@@ -55,8 +56,8 @@ def run(options: argparse.Namespace) -> int:
             results.append(_mutated(found, cluster))
         except ManifestError as error:
             errors.append(error)
-    for error in errors:
-        print(printable(str(error)), file=sys.stderr)
+    for mistake in errors:
+        print(printable(str(mistake)), file=sys.stderr)
     if options.output != "diff":  # which says the reasons itself
         _explain(results)
     _show(results, options.output)
@@ -72,7 +73,7 @@ def _mutated(found: SourcedObject, cluster: Cluster) -> Mutated:
             mutation = mutate(pod, cluster.policy)
         except MalformedError as error:
             raise found.malformed(error.path, error.message) from error
-    return Mutated(found, namespace, mutation, patched(found.raw, mutation, in_place=False))
+    return Mutated(found, namespace, mutation, applied(found.raw, mutation))
 
 
 def _explain(results: list[Mutated]) -> None:

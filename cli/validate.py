@@ -3,13 +3,12 @@
 import argparse
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
-from cli.json_report import render_json
 from cli.judging import Result, judge
 from cli.report import Report
 from cli.terminal import printable, terminal_of
-from cli.text_report import render_text
 from policies.device_classes import device_classes_of, is_claim
 from policies.errors import MalformedError
 from policies.manifest_error import ManifestError
@@ -50,14 +49,20 @@ def run(options: argparse.Namespace) -> int:
     report = _report(objects, errors, cluster)
     for error in errors:
         print(printable(str(error)), file=sys.stderr)
-    if options.output == "json":
-        print(render_json(report))
-    else:
-        for line in render_text(report, terminal_of(sys.stdout)):
-            print(line)
+    for line in _lines(report, options.output):
+        print(line)
     if errors:
         return EXIT_UNUSABLE
     return EXIT_DENIED if report.denied else EXIT_CLEAN
+
+
+def _lines(report: Report, output: str) -> Iterable[str]:
+    """The report in its form. A renderer is imported only when it is wanted."""
+    if output == "json":
+        json_report = import_module("cli.json_report")
+        return (json_report.render_json(report),)
+    text_report = import_module("cli.text_report")
+    return list(text_report.render_text(report, terminal_of(sys.stdout)))
 
 
 def _report(

@@ -30,7 +30,7 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 
 def _is_no_string(text: str) -> bool:
     try:
-        return resolve_plain(text) is not text
+        return not isinstance(resolve_plain(text), str)
     except ValueError:
         return True
 

@@ -1,22 +1,38 @@
 """The text of one manifest file: bytes to documents, whichever of YAML and JSON it is.
 
-The content decides, not the file's name, as kubectl does it: what begins with a brace is tried as
-JSON first. Lines of fields are looked up only when a message needs one: parsing stays cheap.
+The content decides, not the file's name, as kubectl does it: what begins like a JSON object is JSON.
+Lines of fields are looked up only when a message needs one: parsing stays cheap.
 """
 
+import re
 from collections.abc import Iterator
+from typing import Protocol
 
 from yaml.nodes import Node
 
 from policies.field_lines import field_line
-from policies.json_text import DuplicateKeyError, JsonDocument, json_documents
 from policies.manifest_error import ManifestError
-from policies.yaml_text import YamlDocument, compose, yaml_documents
+from policies.yaml_text import compose, yaml_documents
 
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BYTE_ORDER_MARK = "\ufeff"
+JSON_START = re.compile(r"\s*(?:\[|\{\s*(?:\"|\}|$))")
+"""`{"key"`; a brace before a bare word begins YAML in flow style, and so may a stream with `---`."""
 
-Document = YamlDocument | JsonDocument
+
+class Document(Protocol):
+    """A decoded document of either language."""
+
+    @property
+    def value(self) -> object:
+        """The decoded JSON value."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1, where the value begins."""
+
+    def item_lines(self, key: str) -> list[int]:
+        """The lines of the entries of the list under `key` of the top object."""
 
 
 class ManifestText:
@@ -31,8 +47,8 @@ class ManifestText:
 
     def documents(self) -> Iterator[Document]:
         """The documents that hold anything. Raises ManifestError at the first mistake."""
-        if self.text.lstrip()[:1] in ("{", "["):
-            return iter(self._json_or_flow_yaml())
+        if JSON_START.match(self.text) and "\n---" not in self.text:
+            return self._json()
         return yaml_documents(self.text, self.source)
 
     def field_line(self, document_line: int, path: str) -> int:
@@ -45,19 +61,17 @@ class ManifestText:
         root = self._roots.get(document_line)
         return document_line if root is None else field_line(root, path)
 
-    def _json_or_flow_yaml(self) -> list[JsonDocument] | list[YamlDocument]:
+    def _json(self) -> Iterator[Document]:
+        from policies.json_text import (  # noqa: PLC0415 - most manifests are YAML
+            DuplicateKeyError,
+            json_documents,
+        )
+
         try:
-            return list(json_documents(self.text, self.source))
+            yield from json_documents(self.text, self.source)
         except DuplicateKeyError as error:
             list(yaml_documents(self.text, self.source))  # finds the same, with its line
             raise ManifestError(self.source, 1, str(error)) from error
-        except ManifestError as error:
-            if self.source.endswith(".json"):
-                raise
-            try:
-                return list(yaml_documents(self.text, self.source))
-            except ManifestError:
-                raise error from None
 
 
 def _decode(content: bytes, source: str) -> str:

@@ -6,6 +6,7 @@ the same text becomes the same JSON value as in a cluster. Source: `resolve.go` 
 """
 
 import re
+from functools import lru_cache
 
 JsonScalar = str | int | float | bool | None
 
@@ -29,6 +30,7 @@ MAX_DIGITS = 400
 """No number of 64 bits is longer, in any base; longer texts are strings."""
 
 
+@lru_cache(maxsize=4096)  # manifests repeat themselves
 def resolve_plain(text: str) -> JsonScalar:
     """The JSON value of an unquoted scalar; the text itself when it is a string.
 
