@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from policies.node import Inventory, Node, NodeProfile
+from policies.node import Inventory, NodeProfile, NodeSet
 from policies.placement import Placement
 from policies.pod import Pod, PodClass
 from policies.policy import Action, Injection, Policy
@@ -36,7 +36,7 @@ class Facts:
     cluster_version: str | None = None
     placement: Placement | None = None
     """What the pod says of its nodes; filled by the engine where there is an inventory."""
-    possible_nodes: tuple[Node, ...] | None = None
+    possible_nodes: NodeSet | None = None
     """The nodes it could land on; filled by the engine where there is an inventory."""
     template_kind: str = ""
     """The workload's kind when the pod is a template, else empty."""

@@ -3,9 +3,11 @@
 Many nodes share one profile, and profiles are judged, not nodes.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
+from policies.node_index import Bits, NodeIndex, bits_of, positions_of
 from policies.policy import NodePool, Policy
 from policies.raw import JsonObject, object_at, string_at, strings_at
 from policies.tolerations import Taint, parse_taints
@@ -45,14 +47,67 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The GPU nodes of a cluster. Nodes without a GPU are left out: no GPU pod can run there."""
+    """The GPU nodes of a cluster, in the order of their names, with an index over them.
+
+    Nodes without a GPU are left out: no GPU pod can run there.
+    """
 
     nodes: tuple[Node, ...]
+    index: NodeIndex = field(init=False, compare=False, repr=False)
+    profiles: tuple[tuple[NodeProfile, Bits], ...] = field(init=False, compare=False, repr=False)
+    """Each distinct profile with its nodes."""
+    taints: tuple[tuple[tuple[Taint, ...], Bits], ...] = field(
+        init=False, compare=False, repr=False
+    )
+    """Each distinct set of taints with its nodes."""
 
-    @property
-    def by_name(self) -> Mapping[str, Node]:
-        """Nodes by name."""
-        return {node.name: node for node in self.nodes}
+    def __post_init__(self) -> None:
+        nodes = tuple(sorted(self.nodes, key=lambda node: node.name))
+        index = NodeIndex([node.name for node in nodes], [node.labels for node in nodes])
+        object.__setattr__(self, "nodes", nodes)
+        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "profiles", _grouped([node.profile for node in nodes]))
+        object.__setattr__(self, "taints", _grouped([node.taints for node in nodes]))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSet:
+    """Some nodes of an inventory. Its cost does not grow with their number."""
+
+    inventory: Inventory
+    bits: Bits
+
+    def __len__(self) -> int:
+        return self.bits.bit_count()
+
+    def __bool__(self) -> bool:
+        return self.bits != 0
+
+    def __iter__(self) -> Iterator[Node]:
+        nodes = self.inventory.nodes
+        return (nodes[position] for position in positions_of(self.bits, len(nodes)))
+
+    def __or__(self, other: "NodeSet") -> "NodeSet":
+        return NodeSet(self.inventory, self.bits | other.bits)
+
+    def first_names(self, limit: int) -> list[str]:
+        """The names of at most `limit` of them, in order."""
+        return [self.inventory.nodes[p].name for p in positions_of(self.bits, limit)]
+
+    def by_profile(self) -> list[tuple[NodeProfile, "NodeSet"]]:
+        """Its distinct profiles, each with the nodes of the set that have it."""
+        parts = ((profile, self.bits & bits) for profile, bits in self.inventory.profiles)
+        return [(profile, NodeSet(self.inventory, bits)) for profile, bits in parts if bits]
+
+
+T = TypeVar("T")
+
+
+def _grouped(keys: Sequence[T]) -> tuple[tuple[T, Bits], ...]:
+    positions: dict[T, list[int]] = {}
+    for position, key in enumerate(keys):
+        positions.setdefault(key, []).append(position)
+    return tuple((key, bits_of(places, len(keys))) for key, places in positions.items())
 
 
 def parse_node(raw: JsonObject, policy: Policy) -> Node | None:

@@ -53,7 +53,7 @@ def matches_term(term: SelectorTerm, labels: Mapping[str, str], node_name: str) 
 
 def matches_requirement(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Whether a label requirement holds; an invalid one never does."""
-    if not _is_valid(requirement):
+    if not is_valid(requirement):
         return False
     present = labels.get(requirement.key)
     match requirement.operator:
@@ -112,7 +112,8 @@ def parse_terms(raw: object, path: str) -> tuple[SelectorTerm, ...]:
     )
 
 
-def _is_valid(requirement: Requirement) -> bool:
+def is_valid(requirement: Requirement) -> bool:
+    """Whether the scheduler takes a label requirement; one that it does not take matches nothing."""
     values = requirement.values
     match requirement.operator:
         case "In" | "NotIn":

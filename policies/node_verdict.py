@@ -10,7 +10,7 @@ from functools import partial
 
 from policies.facts import Facts, Finding, NodeRule, RuleFailure
 from policies.faults import guarded
-from policies.node import Node, NodeProfile
+from policies.node import NodeProfile, NodeSet
 from policies.policy import Action, Policy
 
 SHOWN_NODES = 5
@@ -70,21 +70,29 @@ def judge_profile(
 
 
 def node_findings(
-    facts: Facts, nodes: Sequence[Node], judge: Callable[[NodeProfile], NodeVerdict]
+    facts: Facts, nodes: NodeSet, judge: Callable[[NodeProfile], NodeVerdict]
 ) -> Iterator[Finding]:
     """The findings that the possible nodes of an offline pod give; none where there is no node."""
-    verdicts = {profile: judge(profile) for profile in {node.profile for node in nodes}}
-    refused = [node for node in nodes if verdicts[node.profile].is_refused]
-    left = [node for node in nodes if not verdicts[node.profile].is_refused]
-    report = _Report(facts, nodes, verdicts)
+    judged = [_Judged(judge(profile), part) for profile, part in nodes.by_profile()]
+    refused = [part for part in judged if part.verdict.is_refused]
+    left = [part for part in judged if not part.verdict.is_refused]
+    report = _Report(facts, len(nodes), sum(len(part.nodes) for part in refused))
     if refused and (not left or facts.template_kind == "DaemonSet"):
         yield from report.findings(refused, Action.DENY)
     if not left:
         return
-    if all(verdicts[node.profile].has(Action.WARN) for node in left):
+    if all(part.verdict.has(Action.WARN) for part in left):
         yield from report.findings(left, Action.WARN)
-    if all(verdicts[node.profile].has(Action.WARN, Action.AUDIT) for node in left):
+    if all(part.verdict.has(Action.WARN, Action.AUDIT) for part in left):
         yield from report.findings(left, Action.AUDIT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Nodes of one profile with their verdict."""
+
+    verdict: NodeVerdict
+    nodes: NodeSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +100,17 @@ class _Report:
     """Turns breaches into findings: one per rule, with a count per reason and a few names."""
 
     facts: Facts
-    possible: Sequence[Node]
-    verdicts: dict[NodeProfile, NodeVerdict]
+    possible: int
+    refused: int
 
-    def findings(self, nodes: Sequence[Node], action: Action) -> Iterator[Finding]:
-        by_rule: dict[str, tuple[NodeRule, dict[str, list[str]]]] = {}
-        for node in nodes:
-            for breach in self.verdicts[node.profile].breaches:
+    def findings(self, parts: Sequence[_Judged], action: Action) -> Iterator[Finding]:
+        by_rule: dict[str, tuple[NodeRule, dict[str, NodeSet]]] = {}
+        for part in parts:
+            for breach in part.verdict.breaches:
                 if breach.action is action:
                     _, reasons = by_rule.setdefault(breach.rule.id, (breach.rule, {}))
-                    reasons.setdefault(breach.reason, []).append(node.name)
+                    known = reasons.get(breach.reason)
+                    reasons[breach.reason] = part.nodes if known is None else known | part.nodes
         for rule, reasons in by_rule.values():
             message = f"{self._opening(action)}: {self._counts(reasons)}"
             shown = milder(action, Action.WARN) if self.facts.template_kind else action
@@ -109,22 +118,22 @@ class _Report:
 
     def _opening(self, action: Action) -> str:
         selection = self.facts.placement.description if self.facts.placement else ""
-        what = f"{len(self.possible)} possible {_plural(len(self.possible), 'node')}"
+        what = f"{self.possible} possible {_plural(self.possible, 'node')} ({selection})"
         if action is not Action.DENY:
-            return f"of {what} ({selection}) none is free of doubt"
-        refused = [n for n in self.possible if self.verdicts[n.profile].is_refused]
-        return f"{len(refused)} of {what} ({selection}) cannot suspend offline work for online work"
+            return f"of {what} none is free of doubt"
+        return f"{self.refused} of {what} cannot suspend offline work for online work"
 
-    def _counts(self, reasons: dict[str, list[str]]) -> str:
+    def _counts(self, reasons: dict[str, NodeSet]) -> str:
         ordered = sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0]))
-        return ", ".join(self._count(reason, names) for reason, names in ordered)
+        return ", ".join(self._count(reason, nodes) for reason, nodes in ordered)
 
-    def _count(self, reason: str, names: list[str]) -> str:
-        text = f"{len(names)} {'has' if len(names) == 1 else 'have'} {reason}"
+    def _count(self, reason: str, nodes: NodeSet) -> str:
+        count = len(nodes)
+        text = f"{count} {'has' if count == 1 else 'have'} {reason}"
         if not self.facts.policy.show_node_names:
             return text
-        more = f" and {len(names) - SHOWN_NODES} more" if len(names) > SHOWN_NODES else ""
-        return f"{text} ({', '.join(sorted(names)[:SHOWN_NODES])}{more})"
+        more = f" and {count - SHOWN_NODES} more" if count > SHOWN_NODES else ""
+        return f"{text} ({', '.join(nodes.first_names(SHOWN_NODES))}{more})"
 
 
 def _plural(count: int, noun: str) -> str:

@@ -8,8 +8,8 @@ cordoning the good nodes during an upgrade must not turn their pods into an erro
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from policies.node import Inventory, Node
-from policies.node_selector import Requirement, SelectorTerm, matches_terms, parse_terms
+from policies.node import Inventory, NodeSet
+from policies.node_selector import Requirement, SelectorTerm, parse_terms
 from policies.pod import Pod
 from policies.policy import Injection
 from policies.raw import object_at, string_at, strings_at
@@ -73,21 +73,18 @@ def is_same(one: Requirement, other: Requirement) -> bool:
 
 def possible_nodes(
     placement: Placement, inventory: Inventory, passing_taints: Sequence[str]
-) -> tuple[Node, ...]:
+) -> NodeSet:
     """The nodes of the inventory on which the pod could run."""
-    return tuple(node for node in inventory.nodes if _could_run(placement, node, passing_taints))
-
-
-def _could_run(placement: Placement, node: Node, passing_taints: Sequence[str]) -> bool:
-    if placement.node_name and placement.node_name != node.name:
-        return False
-    labels = node.labels
+    index = inventory.index
+    bits = index.named(placement.node_name) if placement.node_name else index.everything
     for key, value in placement.node_selector.items():
-        if labels.get(key) != value:
-            return False
-    if placement.terms is not None and not matches_terms(placement.terms, labels, node.name):
-        return False
-    return not any(_keeps_out(taint, placement, passing_taints) for taint in node.taints)
+        bits &= index.with_label(key, value)
+    if placement.terms is not None:
+        bits &= index.in_terms(placement.terms)
+    for taints, tainted in inventory.taints:
+        if any(_keeps_out(taint, placement, passing_taints) for taint in taints):
+            bits &= ~tainted
+    return NodeSet(inventory, bits)
 
 
 def _keeps_out(taint: Taint, placement: Placement, passing_taints: Sequence[str]) -> bool:

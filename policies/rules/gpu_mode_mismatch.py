@@ -20,7 +20,8 @@ SERVING_MODE = {
 def check(facts: Facts) -> Iterator[Violation]:
     """A violation when every possible node is in another mode."""
     wanted = SERVING_MODE[facts.pod.pod_class]
-    modes = sorted({node.profile.mode for node in facts.possible_nodes or ()})
+    profiles = facts.possible_nodes.by_profile() if facts.possible_nodes else []
+    modes = sorted({profile.mode for profile, _ in profiles})
     if not modes or wanted in modes:
         return
     yield Violation(

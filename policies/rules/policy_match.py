@@ -15,9 +15,8 @@ from policies.pod import Pod, PodClass
 def check(facts: Facts) -> Iterator[Violation]:
     """A violation when no possible mGPU node has the pod's policy."""
     key = facts.policy.keys.compute_policy
-    offered = {
-        n.profile.compute_policy for n in facts.possible_nodes or () if n.profile.mode == MODE_MGPU
-    }
+    profiles = facts.possible_nodes.by_profile() if facts.possible_nodes else []
+    offered = {profile.compute_policy for profile, _ in profiles if profile.mode == MODE_MGPU}
     asked = facts.pod.annotations.get(key, FIXED_SHARE)
     if not offered or asked in offered or _asks_full_cards(facts.pod):
         return
