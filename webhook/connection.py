@@ -20,6 +20,8 @@ MAX_CONNECTIONS = 512
 HEAD_SECONDS = 8
 HEAD_BYTES = 64 * 1024
 HANDSHAKE_SECONDS = 8.0
+CLOSE_SECONDS = 1.0
+"""How long a closed connection waits for the client's own closing alert."""
 KEEP_ALIVE_SECONDS = 100
 """Above the 90 s after which the API server's HTTP client closes idle connections: the client closes
 first, so it never sends a request on a connection that the server is just closing."""
@@ -112,6 +114,7 @@ class Listener(uvicorn.Server):
             ssl=self.config.ssl,
             backlog=BACKLOG,
             ssl_handshake_timeout=HANDSHAKE_SECONDS if self.config.ssl else None,
+            ssl_shutdown_timeout=CLOSE_SECONDS if self.config.ssl else None,
         )
         self.servers = [server]
         self.lifespan = self.config.lifespan_class(self.config)

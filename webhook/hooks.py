@@ -6,11 +6,11 @@ where not even that can be found out, a body that names offline resources counts
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from policies.engine import decide, mutate
 from policies.errors import MalformedError
-from policies.facts import Operation
+from policies.facts import Decision, Operation
 from policies.pod import RECLAIMED_CORES, PodClass, parse_pod
 from policies.policy import Policy
 from webhook.gather import POD, Skip, gather, pod_of
@@ -52,7 +52,7 @@ def judge_validation(review: Review, snapshot: Snapshot) -> Outcome:
         facts = gather(review, snapshot)
         if isinstance(facts, Skip):
             return Outcome(skipped=facts)
-        decisions = [decide(each) for each in facts]
+        decisions = [_located(decide(each), each.pod.path) for each in facts]
     except MalformedError as error:
         return refuse_malformed(str(error))
     return Outcome(
@@ -60,6 +60,14 @@ def judge_validation(review: Review, snapshot: Snapshot) -> Outcome:
         findings=tuple(finding for decision in decisions for finding in decision.findings),
         failures=tuple(failure for decision in decisions for failure in decision.failures),
     )
+
+
+def _located(decision: Decision, path: str) -> Decision:
+    """The decision with the template's place in each message: an object may hold several templates."""
+    if not path:
+        return decision
+    findings = (replace(each, message=f"{path}: {each.message}") for each in decision.findings)
+    return replace(decision, findings=tuple(findings))
 
 
 def unpatchable(why: str) -> Outcome:

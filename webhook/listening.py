@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from webhook.settings import ServeSettings
 
+MAX_PORT = 65535
+
 
 class ListenError(Exception):
     """A port that cannot be bound; the text names address, port and reason."""
@@ -48,11 +50,13 @@ def bind_sockets(settings: ServeSettings) -> Sockets:
 
 
 def _bind(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= MAX_PORT:  # the resolver would take it modulo 65536
+        raise ListenError(f"cannot listen on {host!r}, port {port}: ports are 0 to {MAX_PORT}")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
         bound = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError, OverflowError) as error:
+    except (OSError, UnicodeError) as error:
         raise ListenError(f"cannot listen on {host!r}, port {port}: {error}") from error
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -60,7 +64,7 @@ def _bind(host: str, port: int) -> socket.socket:
             # Also IPv4: `::` means every address.
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         bound.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         bound.close()
         raise ListenError(f"cannot listen on {host!r}, port {port}: {error}") from error
     return bound

@@ -4,11 +4,10 @@ Fields of an event are given as `extra={"fields": {...}}`. They name things (uid
 ids); whole objects are never logged, for a pod's environment may hold secrets.
 """
 
+import json
 import logging
 import sys
 from datetime import UTC, datetime
-
-import orjson
 
 
 class JsonLineFormatter(logging.Formatter):
@@ -27,7 +26,7 @@ class JsonLineFormatter(logging.Formatter):
             line.update(fields)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(line, default=str).decode()
+        return json.dumps(line, default=str)
 
 
 def log_to_stderr() -> None:

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from policies.policy import Exemption, Policy
+from policies.policy import Exemption, Policy, TemplateKind
 from tests.builders import (
     ASSUMED,
     MIRROR,
@@ -15,6 +15,7 @@ from tests.builders import (
     offline_pod,
     online_pod,
     pod,
+    template_of,
 )
 from tests.webhook.reviews import body, parsed, patched, snapshot
 from tests.webhook.test_gather import binding, deployment
@@ -101,6 +102,20 @@ def test_a_template_is_not_asked_for_the_injection_but_for_the_rest() -> None:
     wrong = bare_offline_pod(annotations={QOS_LEVEL: "shared_cores"})
     outcome = validation(deployment(wrong))
     assert "[offline-annotation]" in outcome.answer.message
+
+
+def test_a_refusal_says_in_which_template() -> None:
+    """A workload may have several, with containers of the same name."""
+    tasks = TemplateKind("batch.volcano.sh", "Job", ("spec.tasks[*].template",))
+    good = bare_offline_pod()
+    wrong = bare_offline_pod(annotations={QOS_LEVEL: "shared_cores"})
+    job: Object = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "spec": {"tasks": [{"template": template_of(good)}, {"template": template_of(wrong)}]},
+    }
+    outcome = validation(job, Policy(templates=(tasks,)))
+    assert outcome.answer.message.startswith("[offline-annotation] spec.tasks[1].template: ")
 
 
 def test_a_binding_cannot_smuggle_a_placement() -> None:
