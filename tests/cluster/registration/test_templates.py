@@ -119,7 +119,7 @@ CREATED: Mapping[str, tuple[Object, set[str]]] = {
     "custom-null-entry": (custom({"tasks": [None, {"template": None}, 7]}), NOTHING),
     "custom-null-spec": (custom(None), NOTHING),
     "custom-null-pod-spec": (custom({"main": {"spec": None}}), NOTHING),
-    "custom-wrong-pod-spec": (custom({"main": {"spec": "see above"}}), NOTHING),
+    "custom-wrong-pod-spec": (custom({"main": {"spec": ["see above"]}}), NOTHING),
     "custom-no-pod-spec": (custom({"main": {}}), NOTHING),
     "custom-empty-pod": (custom({"main": {"spec": {"containers": None}}}), NOTHING),
 }
