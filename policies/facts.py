@@ -7,7 +7,7 @@ from enum import StrEnum
 from policies.node import Inventory, NodeProfile, NodeSet
 from policies.placement import Placement
 from policies.pod import Pod, PodClass
-from policies.policy import Action, Injection, Policy
+from policies.policy import Action, Injection, Policy, SupportMatrix
 
 
 class Operation(StrEnum):
@@ -90,15 +90,18 @@ class NodeViolation:
     is_unknown: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NodeRule:
-    """A check of one node profile; only the engine combines node verdicts into a pod's."""
+    """A check of one node profile; only the engine combines node verdicts into a pod's.
+
+    Rules are the same only if they are the same object, so that verdicts can be remembered by rule.
+    """
 
     id: str
     title: str
     remedy: str
     source: str
-    check: Callable[[NodeProfile, Policy], Iterable[NodeViolation]]
+    check: Callable[[NodeProfile, SupportMatrix], Iterable[NodeViolation]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,16 @@ warned when every node that is left has a warning. Profiles are judged, not node
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from policies.facts import Facts, Finding, NodeRule, RuleFailure
 from policies.faults import guarded
 from policies.node import NodeProfile, NodeSet
-from policies.policy import Action, Policy
+from policies.policy import Action, Policy, SupportMatrix
 
 SHOWN_NODES = 5
+KNOWN_PROFILES = 4096
+"""A cluster has few profiles; each is judged once per policy."""
 SEVERITY = {Action.OFF: 0, Action.AUDIT: 1, Action.WARN: 2, Action.DENY: 3}
 
 ActionOf = Callable[[str], Action]
@@ -34,6 +36,7 @@ class NodeVerdict:
     """What all node rules say of one profile."""
 
     breaches: tuple[Breach, ...]
+    failures: tuple[RuleFailure, ...] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -57,16 +60,30 @@ def judge_profile(
     failures: list[RuleFailure],
     profile: NodeProfile,
 ) -> NodeVerdict:
-    """The verdict on a profile. An unknown fact does what `unknownFacts` says, never more than the rule."""
+    """The verdict on a profile; faults of rules are added to `failures`."""
+    ruled = tuple((rule, action_of(rule.id)) for rule in rules)
+    verdict = _verdict(profile, ruled, policy.support, policy.unknown_facts)
+    failures.extend(verdict.failures)
+    return verdict
+
+
+@lru_cache(maxsize=KNOWN_PROFILES)
+def _verdict(
+    profile: NodeProfile,
+    ruled: tuple[tuple[NodeRule, Action], ...],
+    support: SupportMatrix,
+    unknown_facts: Action,
+) -> NodeVerdict:
+    """An unknown fact does what `unknownFacts` says, never more than the rule."""
     breaches = []
-    for rule in rules:
-        action = action_of(rule.id)
+    failures: list[RuleFailure] = []
+    for rule, action in ruled:
         if action is Action.OFF:
             continue
-        for violation in guarded(rule.id, partial(rule.check, profile, policy), failures):
-            severity = milder(action, policy.unknown_facts) if violation.is_unknown else action
+        for violation in guarded(rule.id, partial(rule.check, profile, support), failures):
+            severity = milder(action, unknown_facts) if violation.is_unknown else action
             breaches.append(Breach(rule, severity, violation.reason))
-    return NodeVerdict(tuple(breaches))
+    return NodeVerdict(tuple(breaches), tuple(failures))
 
 
 def node_findings(

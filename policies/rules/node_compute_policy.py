@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 
 
-def check(node: NodeProfile, policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for every policy that cannot be hybrid."""
-    if node.compute_policy not in policy.support.compute_policies:
+    if node.compute_policy not in support.compute_policies:
         yield NodeViolation(f"compute policy {node.compute_policy}")
 
 

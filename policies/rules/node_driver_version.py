@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import MODE_MGPU, NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 from policies.versions import Support, dotted_support
 
 
-def check(node: NodeProfile, policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an older driver, an unknown one where the version is not known."""
-    version, least = node.driver_version, policy.support.driver
+    version, least = node.driver_version, support.driver
     match dotted_support(version, least):
         case Support.SUPPORTED:
             return

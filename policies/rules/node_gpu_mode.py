@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import MODE_MGPU, NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 
 
-def check(node: NodeProfile, _policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for every other mode."""
     if node.mode != MODE_MGPU:
         yield NodeViolation(f"scheduling mode {node.mode} instead of {MODE_MGPU}")

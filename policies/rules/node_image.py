@@ -9,16 +9,16 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 
 
-def check(node: NodeProfile, policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an unsupported image, an unknown one where no image is stated."""
     images = [image for image in (node.os_image, node.image_label) if image]
     if not images:
         yield NodeViolation("an unknown image", is_unknown=True)
         return
-    patterns = [_folded(pattern) for pattern in policy.support.unsupported_images]
+    patterns = [_folded(pattern) for pattern in support.unsupported_images]
     for image in images:
         if any(pattern in _folded(image) for pattern in patterns):
             yield NodeViolation(f"image {image}")

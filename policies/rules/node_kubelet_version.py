@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 from policies.versions import Support, kubernetes_support
 
 
-def check(node: NodeProfile, policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an older kubelet, an unknown one where the version cannot be compared."""
     version = node.kubelet_version
-    match kubernetes_support(version, policy.support.kubernetes):
+    match kubernetes_support(version, support.kubernetes):
         case Support.SUPPORTED:
             return
         case Support.TOO_OLD:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
 from policies.node import NodeProfile
-from policies.policy import Policy
+from policies.policy import SupportMatrix
 
 
-def check(node: NodeProfile, _policy: Policy) -> Iterator[NodeViolation]:
+def check(node: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for `enabled`, an unknown one for any other value."""
     if node.multi_card in (None, "disabled"):
         return
