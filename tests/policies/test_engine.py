@@ -295,7 +295,10 @@ def test_rules_that_are_off_are_not_counted() -> None:
 def test_a_binding_is_judged_by_its_annotations_alone() -> None:
     raw: Object = {"metadata": {"name": "app", "annotations": {QOS_LEVEL: "x", ASSUMED: "true"}}}
     result = decision(raw, subresource="binding", nodes=[WRONG_NODE], username="eve")
-    assert [(f.rule, f.action) for f in result.findings] == [("scheduler-annotations", Action.WARN)]
+    assert [(f.rule, f.action) for f in result.findings] == [
+        ("scheduler-annotations", Action.WARN),
+        ("class-change", Action.WARN),
+    ]
     assert result.not_judged == ()
 
 

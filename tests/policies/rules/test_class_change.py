@@ -1,7 +1,7 @@
 import pytest
 
 from policies.facts import Operation
-from policies.policy import Action
+from policies.policy import Action, Policy
 from tests.builders import (
     COMPUTE_POLICY,
     MGPU_CORE,
@@ -82,3 +82,24 @@ def test_only_an_update_of_a_pod_changes_a_class() -> None:
     assert found(RULE, new) == ()
     new, old = template_of(new), template_of(old)
     assert found(RULE, new, old=old, operation=Operation.UPDATE, template_kind="Job") == ()
+
+
+@pytest.mark.parametrize(
+    ("annotations", "schedulers", "username", "expected"),
+    [
+        pytest.param({}, ("s",), "eve", {}, id="nothing"),
+        pytest.param({"note": "x"}, ("s",), "eve", {}, id="another annotation"),
+        pytest.param({QOS_LEVEL: "shared_cores"}, ("s",), "s", {}, id="the scheduler"),
+        pytest.param({QOS_LEVEL: "shared_cores"}, (), "eve", {QOS_LEVEL: "Warn"}, id="no list yet"),
+        pytest.param({QOS_LEVEL: "x"}, ("s",), "eve", {QOS_LEVEL: "Deny"}, id="qos level"),
+        pytest.param({COMPUTE_POLICY: "x"}, ("s",), "eve", {COMPUTE_POLICY: "Deny"}, id="policy"),
+        pytest.param({MULTI_CARD: "2"}, ("s",), "eve", {MULTI_CARD: "Deny"}, id="card counts"),
+    ],
+)
+def test_a_binding_carries_none_of_them(
+    annotations: Texts, schedulers: tuple[str, ...], username: str, expected: Texts
+) -> None:
+    binding: Object = {"kind": "Binding", "metadata": {"name": "p", "annotations": annotations}}
+    policy = Policy(schedulers=schedulers)
+    result = found(RULE, binding, subresource="binding", policy=policy, username=username)
+    assert {f.path: f.action for f in result} == {path(k): a for k, a in expected.items()}
