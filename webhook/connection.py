@@ -25,6 +25,9 @@ CLOSE_SECONDS = 1.0
 KEEP_ALIVE_SECONDS = 100
 """Above the 90 s after which the API server's HTTP client closes idle connections: the client closes
 first, so it never sends a request on a connection that the server is just closing."""
+LINGER_SECONDS = 0.5
+"""How long a stopping server keeps idle connections: a request may be on its way. The API server's
+client does not send a request again that was cut off, so the user would see the failure."""
 STOP_SECONDS = 10
 """How long a stopping server waits for requests under way."""
 BACKLOG = 1024
@@ -35,7 +38,7 @@ class StoppableState(ServerState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_stopping = False
+        self.stopping = asyncio.Event()
 
 
 class LimitedConnection(HttpToolsProtocol):
@@ -82,8 +85,15 @@ class LimitedConnection(HttpToolsProtocol):
         self._is_in_head = False
         self._stop_timer()
         super().on_headers_complete()
-        if self.server_state.is_stopping:
+        if self.server_state.stopping.is_set():
             self.cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        """Close after the answer under way, or after one to a request that is on its way already."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.loop.call_later(LINGER_SECONDS, super().shutdown)
+        else:
+            super().shutdown()
 
     def _start_timer(self, seconds: float) -> None:
         self._timer = self.loop.call_later(seconds, self.transport.abort)
@@ -123,5 +133,5 @@ class Listener(uvicorn.Server):
     async def answer(self) -> None:
         """Answer until `should_exit`; then accept no more, answer what was accepted, close the rest."""
         await self.main_loop()
-        self.server_state.is_stopping = True
+        self.server_state.stopping.set()
         await self.shutdown([self._bound])

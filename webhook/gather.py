@@ -14,11 +14,11 @@ from policies.pod import Pod, parse_pod
 from policies.policy import Policy
 from policies.raw import JsonObject
 from policies.templates import pod_templates, template_kind
-from webhook.review import GroupVersionName, Review
+from webhook.review import GroupVersionKind, Review
 from webhook.state import Snapshot
 
-POD = GroupVersionName("", "v1", "Pod")
-BINDING = GroupVersionName("", "v1", "Binding")
+POD = GroupVersionKind("", "v1", "Pod")
+BINDING = GroupVersionKind("", "v1", "Binding")
 JUDGED_OPERATIONS = frozenset({Operation.CREATE, Operation.UPDATE})
 
 
@@ -44,7 +44,7 @@ def gather(review: Review, snapshot: Snapshot) -> tuple[Facts, ...] | Skip:
         return _pod_facts(review, snapshot)
     if kind == BINDING:
         return (_facts(review, snapshot, _pod(review, review.object, snapshot.policy), "binding"),)
-    if not kind.group and kind.name in {POD.name, BINDING.name}:
+    if not kind.group and kind.kind in {POD.kind, BINDING.kind}:
         return Skip.VERSION
     return _template_facts(review, snapshot)
 
@@ -88,7 +88,7 @@ def _template_facts(review: Review, snapshot: Snapshot) -> tuple[Facts, ...] | S
         replace(
             _facts(review, snapshot, template, ""),
             old=old.get(path),
-            template_kind=review.kind.name,
+            template_kind=review.kind.kind,
         )
         for path, template in _templates(review, review.object, policy)
     )
@@ -104,7 +104,7 @@ def _typed(review: Review, raw: JsonObject) -> JsonObject:
     """The object with the group and kind that the API server says it has."""
     kind = review.kind
     version = f"{kind.group}/{kind.version}" if kind.group else kind.version
-    return {**raw, "apiVersion": version, "kind": kind.name}
+    return {**raw, "apiVersion": version, "kind": kind.kind}
 
 
 def _pod(review: Review, raw: JsonObject, policy: Policy, path: str = "") -> Pod:

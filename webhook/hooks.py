@@ -33,7 +33,7 @@ class Hook:
 def judge_mutation(review: Review, snapshot: Snapshot) -> Outcome:
     """What the mutating hook answers: a patch for offline pods that are created, else nothing."""
     if review.kind != POD:
-        return Outcome(skipped=Skip.VERSION if review.kind.name == POD.name else Skip.KIND)
+        return Outcome(skipped=Skip.VERSION if review.kind.kind == POD.kind else Skip.KIND)
     if review.operation != Operation.CREATE:
         return Outcome(skipped=Skip.OPERATION)
     if review.subresource:

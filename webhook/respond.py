@@ -58,11 +58,11 @@ def decided(decisions: Sequence[Decision], policy_digest: str) -> Answer:
     """The answer of the validating hook: all must be allowed, and all findings are told at once."""
     findings = [finding for decision in decisions for finding in decision.findings]
     failures = [failure for decision in decisions for failure in decision.failures]
-    pod_class = next((d.pod_class for d in decisions if d.pod_class is not PodClass.NONE), None)
-    if pod_class is None and not findings and not failures:
-        return ALLOWED
+    classes = [d.pod_class for d in decisions if d.pod_class is not PodClass.NONE]
+    if not findings and not failures:
+        return _clean(classes, policy_digest)
     warnings = split_warnings(str(f) for f in findings if f.action is Action.WARN)
-    audit = _audit(pod_class or PodClass.NONE, policy_digest, findings, failures)
+    audit = _audit(classes, policy_digest, findings, failures)
     if all(decision.allowed for decision in decisions):
         return Answer(warnings=warnings, audit=audit)
     return Answer(
@@ -113,18 +113,25 @@ def internal_error(*, allowed: bool) -> Answer:
     )
 
 
+def _clean(classes: Sequence[PodClass], policy_digest: str) -> Answer:
+    """The answer when nothing was found; pods that are none of ours get the shortest."""
+    if not classes:
+        return ALLOWED
+    return Answer(audit={"class": classes[0].value, "policy": policy_digest})
+
+
 def _told_changes(mutation: Mutation) -> Iterable[str]:
     for change in mutation.changes:
         yield f"mgpu-hybrid: {change.op} {change.operation()['path']}: {change.reason}"
 
 
 def _audit(
-    pod_class: PodClass,
+    classes: Sequence[PodClass],
     policy_digest: str,
     findings: Sequence[Finding],
     failures: Sequence[RuleFailure],
 ) -> Mapping[str, str]:
-    audit = {"class": pod_class.value, "policy": policy_digest}
+    audit = {"class": (classes or (PodClass.NONE,))[0].value, "policy": policy_digest}
     if findings:
         audit["rules"] = _ids(f.rule for f in findings)
     for action in (Action.DENY, Action.WARN, Action.AUDIT):

@@ -94,7 +94,7 @@ def _who(review: Review) -> dict[str, object]:
         "user": review.username,
         "namespace": review.namespace,
         "name": review.name,
-        "kind": review.kind.name,
+        "kind": review.kind.kind,
         "operation": review.operation,
         "dry_run": review.is_dry_run,
     }

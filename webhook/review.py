@@ -5,7 +5,9 @@ accept: `ReviewError`, an HTTP 400. Where there is one, every later fault is an 
 `RequestError`. Of duplicate keys the last wins, as in the API server's own decoder.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import orjson
 
@@ -29,12 +31,12 @@ class RequestError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class GroupVersionName:
-    """A kind or a resource (the plural) with its group ("" is the core group) and version."""
+class GroupVersionKind:
+    """A kind with its group ("" is the core group) and version."""
 
     group: str
     version: str
-    name: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,7 @@ class Review:
     """What the API server asks. Absent strings are "", an absent object is an empty mapping."""
 
     uid: str
-    kind: GroupVersionName
-    resource: GroupVersionName
+    kind: GroupVersionKind
     subresource: str
     operation: str
     namespace: str
@@ -94,35 +95,33 @@ def _review(uid: str, request: JsonObject) -> Review:
     user = object_at(request, "userInfo", "request")
     return Review(
         uid=uid,
-        kind=_named(request, "kind", "kind"),
-        resource=_named(request, "resource", "resource"),
+        kind=_kind(object_at(request, "kind", "request")),
         subresource=string_at(request, "subResource", "request"),
         operation=string_at(request, "operation", "request"),
         namespace=string_at(request, "namespace", "request"),
         name=string_at(request, "name", "request"),
         username=string_at(user, "username", "request.userInfo"),
-        groups=_groups(user),
+        groups=_groups(list_at(user, "groups", "request.userInfo")),
         is_dry_run=_is_dry_run(request),
         object=object_at(request, "object", "request"),
         old_object=object_at(request, "oldObject", "request"),
     )
 
 
-def _named(request: JsonObject, field: str, name_key: str) -> GroupVersionName:
-    value = object_at(request, field, "request")
-    path = f"request.{field}"
-    return GroupVersionName(
-        group=string_at(value, "group", path),
-        version=string_at(value, "version", path),
-        name=string_at(value, name_key, path),
+def _kind(kind: JsonObject) -> GroupVersionKind:
+    return GroupVersionKind(
+        group=string_at(kind, "group", "request.kind"),
+        version=string_at(kind, "version", "request.kind"),
+        kind=string_at(kind, "kind", "request.kind"),
     )
 
 
-def _groups(user: JsonObject) -> tuple[str, ...]:
-    path = "request.userInfo"
-    return tuple(
-        string_at({"groups": group}, "groups", path) for group in list_at(user, "groups", path)
-    )
+def _groups(groups: Sequence[object]) -> tuple[str, ...]:
+    for index, group in enumerate(groups):
+        if not isinstance(group, str):
+            path = f"request.userInfo.groups[{index}]"
+            raise MalformedError(path, f"must be a string, is {type_name(group)}")
+    return tuple(cast("Sequence[str]", groups))
 
 
 def _is_dry_run(request: JsonObject) -> bool:

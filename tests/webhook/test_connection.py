@@ -168,6 +168,20 @@ def test_connections_above_the_limit_are_closed(monkeypatch: pytest.MonkeyPatch)
     serving(test)
 
 
+def test_while_stopping_a_request_on_its_way_is_answered() -> None:
+    async def test(running: Running) -> None:
+        idle, gone = await running.connect(), await running.connect()
+        await answer(idle)
+        running.listener.should_exit = True
+        await running.listener.server_state.stopping.wait()
+        assert b"connection: close" in await answer(idle)
+        assert await idle[0].read() == b""
+        assert await until_closed(gone) == b""
+        idle[1].close()
+
+    serving(test)
+
+
 def test_while_stopping_each_answer_is_the_last_of_its_connection() -> None:
     async def test(running: Running) -> None:
         kept, opened = await running.connect(), await running.connect()

@@ -6,7 +6,7 @@ import pytest
 from tests.builders import Object, pod
 from tests.webhook.reviews import UID, body, parsed, request, review
 from webhook.review import (
-    GroupVersionName,
+    GroupVersionKind,
     RequestError,
     ReviewError,
     parse_review,
@@ -58,7 +58,7 @@ MALFORMED: dict[str, tuple[dict[str, object], str]] = {
     ),
     "dryRun is a string": ({"dryRun": "true"}, "request.dryRun: must be a boolean"),
     "userInfo is a list": ({"userInfo": []}, "request.userInfo: must be an object"),
-    "a group is a number": ({"userInfo": {"groups": [1]}}, "request.userInfo.groups"),
+    "a group is a number": ({"userInfo": {"groups": [1]}}, "request.userInfo.groups[0]: must be"),
     "namespace is a number": ({"namespace": 7}, "request.namespace: must be a string"),
 }
 
@@ -75,8 +75,7 @@ def test_every_field_that_decisions_need_is_read() -> None:
     raw, old = pod(), pod(metadata={"name": "old"})
     found = parsed(raw, oldObject=old, operation="UPDATE", subResource="status", dryRun=True)
     assert found.uid == UID
-    assert found.kind == GroupVersionName("", "v1", "Pod")
-    assert found.resource == GroupVersionName("", "v1", "pods")
+    assert found.kind == GroupVersionKind("", "v1", "Pod")
     assert (found.subresource, found.operation) == ("status", "UPDATE")
     assert (found.namespace, found.name) == ("jobs", "app")
     assert (found.username, found.groups) == ("alice", ("system:authenticated",))
