@@ -8,6 +8,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -166,4 +167,8 @@ def _said_ready(pipe: Connection) -> bool:
 def _work(settings: ServeSettings, sockets: Sockets, ready: Connection, metrics_dir: str) -> None:
     """What a worker process runs."""
     log_to_stderr()
-    run_worker(settings, sockets, lambda: ready.send(READY), metrics_dir)
+    try:
+        run_worker(settings, sockets, lambda: ready.send(READY), metrics_dir)
+    except OSError as error:
+        logger.error("cannot listen: %s", error)  # noqa: TRY400 - a reason, not a traceback
+        sys.exit(1)
