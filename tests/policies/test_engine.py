@@ -80,6 +80,15 @@ def test_a_finding_reads_as_rule_message_and_remedy() -> None:
     assert str(finding).endswith(f"; {finding.remedy}")
 
 
+def test_a_remedy_of_the_violation_goes_before_the_rules() -> None:
+    (own,) = found("compute-policy", WRONG)
+    (general,) = found("multi-card", WRONG)
+    rule = engine.rule_by_id("multi-card")
+    assert own.remedy.startswith("ask for fixed-share or guaranteed-burst-share")
+    assert rule is not None
+    assert general.remedy == rule.remedy
+
+
 @pytest.mark.parametrize("action", [Action.WARN, Action.AUDIT, Action.OFF])
 def test_the_action_is_the_policys(action: Action) -> None:
     policy = Policy(actions={**DEFAULT_ACTIONS, "multi-card": action})
@@ -212,6 +221,11 @@ def test_the_other_rules_are_still_judged(monkeypatch: pytest.MonkeyPatch) -> No
     assert not result.allowed
 
 
+def test_a_failure_takes_no_refusal_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_rule(monkeypatch, "multi-card")
+    assert not decision(WRONG, policy=Policy(deny_offline_on_rule_error=False)).allowed
+
+
 def test_a_failure_refuses_offline_pods_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     break_rule(monkeypatch, "container-name")
     for raw, allowed in ((offline_pod(), False), (online_pod(), True)):
@@ -281,6 +295,12 @@ def test_not_judged_of_other_classes(raw: Object, expected: set[str]) -> None:
 def test_with_nodes_and_version_everything_is_judged() -> None:
     result = decision(offline_pod(), nodes=[node()], cluster_version="v1.30.4-vke.3")
     assert result.not_judged == ()
+
+
+def test_nodes_alone_and_a_version_alone() -> None:
+    assert decision(offline_pod(), nodes=[node()]).not_judged == ("cluster-version",)
+    only_version = decision(offline_pod(), cluster_version="v1.30.4-vke.3")
+    assert set(only_version.not_judged) == NODE_RULE_IDS | {"node-match"}
 
 
 def test_rules_that_are_off_are_not_counted() -> None:
