@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import cast
 
 import yaml
+from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
@@ -49,8 +50,8 @@ class YamlDocument:
         return []
 
 
-class _Loader(yaml.CSafeLoader):
-    """libyaml's composer without PyYAML's regular expressions for each scalar."""
+class _Loader(CParser):
+    """libyaml's parser and composer without PyYAML's regular expressions for each scalar."""
 
     def resolve(self, _kind: object, _value: object, implicit: tuple[bool, bool] | bool) -> str:  # noqa: FBT001 - called by PyYAML
         """A marker in place of the tag, for nodes without one."""
@@ -121,7 +122,7 @@ class _Builder:
     def build(self, node: Node) -> object:
         """The value of a node; an aliased node is built anew: no two values are one object."""
         if type(node) is ScalarNode:
-            return self.scalar(node)
+            return node.value if node.tag == STRING else self.scalar(node)
         self._enter(node)
         value: object
         if type(node) is MappingNode:
@@ -136,10 +137,11 @@ class _Builder:
     def scalar(self, node: ScalarNode) -> JsonScalar:
         """A string, number, boolean or null."""
         tag = node.tag
-        if tag in STRING_TAGS or not tag.startswith(TAG):
-            return cast("str", node.value)
-        if tag not in PLAIN_TAGS:
-            raise self._wrong_tag(node)
+        if tag != PLAIN:
+            if tag in STRING_TAGS or not tag.startswith(TAG):
+                return cast("str", node.value)
+            if tag not in PLAIN_TAGS:
+                raise self._wrong_tag(node)
         try:
             return resolve_plain(node.value)
         except ValueError as error:
