@@ -1,1 +1,1 @@
-"""A person with kubectl, a real API server, our webhook as a process: what comes in, what is refused, what is said."""
+"""A person with kubectl, a real API server and our webhook as a process: what gets in, and what is said."""

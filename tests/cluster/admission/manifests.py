@@ -39,7 +39,7 @@ def other(
     name: str, *containers: Object, annotations: Texts | None = None, **spec: object
 ) -> Object:
     """Any pod; without containers it asks no GPU."""
-    return named(pod(*containers, annotations=annotations, **spec), name)
+    return named(pod(*containers, annotations=annotations, metadata=None, **spec), name)
 
 
 def unmarked(name: str, **metadata: object) -> Object:

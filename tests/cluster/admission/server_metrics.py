@@ -53,4 +53,8 @@ def _samples(metrics: str) -> Iterator[tuple[str, Mapping[str, str], float]]:
     for line in metrics.splitlines():
         sample = SAMPLE.fullmatch(line)
         if sample:
-            yield sample["name"], dict(LABEL.findall(sample["labels"] or "")), float(sample["value"])
+            yield (
+                sample["name"],
+                dict(LABEL.findall(sample["labels"] or "")),
+                float(sample["value"]),
+            )

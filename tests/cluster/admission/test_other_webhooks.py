@@ -76,9 +76,7 @@ def test_injection_that_stays_undone_is_refused(
     in_cluster: Kubectl, control_plane: ControlPlane
 ) -> None:
     remove, authority = removing_our_toleration, control_plane.authority
-    with patching_webhook(
-        in_cluster, authority, remove, name=AFTER_OURS, reinvocation="IfNeeded"
-    ):
+    with patching_webhook(in_cluster, authority, remove, name=AFTER_OURS, reinvocation="IfNeeded"):
         done = in_cluster("create", "-f", "-", stdin=text(offline("undone")))
 
     assert done.code == 1

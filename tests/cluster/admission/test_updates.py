@@ -1,7 +1,5 @@
 """Changes of admitted pods under the built-in policy: their class is for life, all else is as ever."""
 
-import json
-
 import pytest
 
 from tests.builders import (
@@ -16,7 +14,8 @@ from tests.builders import (
 )
 from tests.cluster.admission.manifests import offline, other, section, text
 from tests.cluster.admission.messages import refused, warnings
-from tests.cluster.kubectl import Completed, Kubectl
+from tests.cluster.admission.patches import annotate, bind, patch
+from tests.cluster.kubectl import Kubectl
 
 CHANGE_REMEDY = "create a new pod with the wanted annotation"
 ALONE = "leave them alone; if this user is the scheduler, add it to the policy's `schedulers`"
@@ -113,6 +112,28 @@ def test_placement_by_another_user_is_warned_of(with_pods: Kubectl) -> None:
     assert section(with_pods.read("get", "pod", "batch"), "metadata", "annotations")[ASSUMED]
 
 
+def test_placement_in_a_binding_is_warned_of(with_pods: Kubectl) -> None:
+    with_pods.succeed("create", "-f", "-", stdin=text(offline("bound")))
+    done = bind(with_pods, "bound", {ASSUMED: "true"})
+
+    assert done.code == 0
+    assert " ".join(w.replace("[scheduler-annotations] … ", "") for w in warnings(done.err)) == (
+        '[scheduler-annotations] annotation vke.volcengine.com/assumed is set to "true" by admin, but '
+        f"only the scheduler places containers; {ALONE}"
+    )
+
+
+def test_class_in_a_binding_is_warned_of(with_pods: Kubectl) -> None:
+    with_pods.succeed("create", "-f", "-", stdin=text(offline("unbound")))
+    done = bind(with_pods, "unbound", {QOS_LEVEL: "shared_cores"})
+
+    assert done.code == 0
+    assert " ".join(w.replace("[class-change] … ", "") for w in warnings(done.err)) == (
+        "[class-change] Binding sets annotation katalyst.kubewharf.io/qos_level of its pod to "
+        '"shared_cores"; leave this annotation out of the Binding'
+    )
+
+
 @pytest.mark.parametrize("pod", ["batch", "online", "web"])
 def test_other_changes_are_untouched(with_pods: Kubectl, pod: str) -> None:
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1-2"}
@@ -138,13 +159,3 @@ def test_status_of_an_offline_pod_is_untouched(with_pods: Kubectl) -> None:
 
     assert (done.code, done.err) == (0, "")
     assert section(with_pods.read("get", "pod", "batch"), "status")["phase"] == "Running"
-
-
-def annotate(
-    kubectl: Kubectl, pod: str, annotations: object, *arguments: str
-) -> Completed:
-    return patch(kubectl, pod, {"metadata": {"annotations": annotations}}, *arguments)
-
-
-def patch(kubectl: Kubectl, pod: str, changes: object, *arguments: str) -> Completed:
-    return kubectl("patch", "pod", pod, "--type=merge", f"-p={json.dumps(changes)}", *arguments)

@@ -15,19 +15,27 @@ WARNED: dict[str, tuple[Object, list[str]]] = {
     "node-match": (
         offline("node-match", nodeSelector={"pool": "none"}),
         [
-            "[node-match] none of the 19 known GPU nodes matches nodeSelector pool=none and the pod's "
-            "tolerations; check the",
-            "[node-match] … selection; a pool that grows from zero can be described in the policy's "
-            "`nodePools`",
+            (
+                "[node-match] none of the 19 known GPU nodes matches nodeSelector pool=none and the pod's "
+                "tolerations; check the"
+            ),
+            (
+                "[node-match] … selection; a pool that grows from zero can be described in the policy's "
+                "`nodePools`"
+            ),
         ],
     ),
     "multi-card-mode": (
         offline("multi-card-mode", annotations={MULTI_CARD: "1"}),
         [
-            '[multi-card-mode] annotation vke.volcengine.com/container-multiple-gpu is "1": schedulers '
-            "take its presence for",
-            "[multi-card-mode] … multi-card mode; remove the annotation "
-            "vke.volcengine.com/container-multiple-gpu: one card needs no",
+            (
+                '[multi-card-mode] annotation vke.volcengine.com/container-multiple-gpu is "1": schedulers '
+                "take its presence for"
+            ),
+            (
+                "[multi-card-mode] … multi-card mode; remove the annotation "
+                "vke.volcengine.com/container-multiple-gpu: one card needs no"
+            ),
             "[multi-card-mode] … list",
         ],
     ),
@@ -37,16 +45,20 @@ WARNED: dict[str, tuple[Object, list[str]]] = {
             container(OFFLINE_ASKS, livenessProbe={"httpGet": {"path": "/", "port": 80}}),
         ),
         [
-            "[offline-liveness] container worker has HTTP in its livenessProbe, which fails while it is "
-            "suspended; use an exec or TCP",
+            (
+                "[offline-liveness] container worker has HTTP in its livenessProbe, which fails while it is "
+                "suspended; use an exec or TCP"
+            ),
             "[offline-liveness] … probe, or none",
         ],
     ),
     "offline-deadline": (
         offline("offline-deadline", activeDeadlineSeconds=600),
         [
-            "[offline-deadline] offline pod has activeDeadlineSeconds 600, which runs on while it is "
-            "suspended; remove it, or make it",
+            (
+                "[offline-deadline] offline pod has activeDeadlineSeconds 600, which runs on while it is "
+                "suspended; remove it, or make it"
+            ),
             "[offline-deadline] … long enough for the time that online work may take",
         ],
     ),
@@ -57,8 +69,10 @@ WARNED: dict[str, tuple[Object, list[str]]] = {
             container(name="debug", securityContext={"privileged": True}),
         ),
         [
-            "[privileged-container] container debug of an mGPU pod is privileged and sees every card; "
-            "drop privileged and grant the",
+            (
+                "[privileged-container] container debug of an mGPU pod is privileged and sees every card; "
+                "drop privileged and grant the"
+            ),
             "[privileged-container] … single capabilities it needs",
         ],
     ),
@@ -72,20 +86,28 @@ WARNED: dict[str, tuple[Object, list[str]]] = {
     "node-kubelet-version": (
         offline("node-kubelet-version", nodeSelector={"pool": "behind"}),
         [
-            "[node-kubelet-version] of 1 possible node (nodeSelector pool=behind) none is free of doubt: "
-            "1 has kubelet",
-            "[node-kubelet-version] … v1.28.3-vke.99, older than hybrid deployment needs (behind-1); "
-            "upgrade the node pool to the",
+            (
+                "[node-kubelet-version] of 1 possible node (nodeSelector pool=behind) none is free of doubt: "
+                "1 has kubelet"
+            ),
+            (
+                "[node-kubelet-version] … v1.28.3-vke.99, older than hybrid deployment needs (behind-1); "
+                "upgrade the node pool to the"
+            ),
             "[node-kubelet-version] … release of the control plane",
         ],
     ),
     "unknown-driver": (
         offline("unknown-driver", nodeSelector={"pool": "silent"}),
         [
-            "[node-driver-version] of 1 possible node (nodeSelector pool=silent) none is free of doubt: "
-            "1 has an unknown mGPU driver",
-            "[node-driver-version] … version (silent-1); upgrade the mGPU driver to 0.07.35.23 or later; "
-            "where it is unknown, run the",
+            (
+                "[node-driver-version] of 1 possible node (nodeSelector pool=silent) none is free of doubt: "
+                "1 has an unknown mGPU driver"
+            ),
+            (
+                "[node-driver-version] … version (silent-1); upgrade the mGPU driver to 0.07.35.23 or later; "
+                "where it is unknown, run the"
+            ),
             "[node-driver-version] … agent on the node",
         ],
     ),
@@ -95,8 +117,10 @@ WARNED: dict[str, tuple[Object, list[str]]] = {
             container(OFFLINE_ASKS, env=[{"name": "MGPU_TASK_CLASS", "value": "online"}]),
         ),
         [
-            'spec.containers[0].env: MGPU_TASK_CLASS was "online", is now "offline": the class of a pod '
-            "is not set by hand"
+            (
+                'spec.containers[0].env: MGPU_TASK_CLASS was "online", is now "offline": the class of a pod '
+                "is not set by hand"
+            )
         ],
     ),
     "none": (other("none", container(name=LONG_NAME), activeDeadlineSeconds=600), []),
@@ -120,10 +144,14 @@ def test_dry_run_shows_each_change_and_its_reason(in_cluster: Kubectl) -> None:
     shown = json.loads(done.out)
 
     assert warnings(done.err) == [
-        "mgpu-hybrid: add /spec/containers/0/env: tells the mGPU driver that this container's work is "
-        "offline (container worker)",
-        "mgpu-hybrid: add /spec/tolerations/-: lets the pod onto nodes that are reserved for offline work "
-        "by the taint",
+        (
+            "mgpu-hybrid: add /spec/containers/0/env: tells the mGPU driver that this container's work is "
+            "offline (container worker)"
+        ),
+        (
+            "mgpu-hybrid: add /spec/tolerations/-: lets the pod onto nodes that are reserved for offline "
+            "work by the taint"
+        ),
         "… mgpu-hybrid.io/reclaimed",
         "mgpu-hybrid: add /spec/affinity: keeps the pod on nodes where online work can suspend it",
         "mgpu-hybrid: add /metadata/labels: lets people and programs select offline pods",

@@ -1,0 +1,118 @@
+"""Workloads with offline pod templates: what `kubectl apply` says at once, before there is any pod."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from demo.server import RunningServer
+from tests.builders import Object
+from tests.cluster.admission.manifests import (
+    deployment,
+    labelled_template,
+    offline,
+    text,
+    without_memory,
+)
+from tests.cluster.admission.messages import longest, refused, warnings
+from tests.cluster.admission.registered_webhook import registered
+from tests.cluster.kubectl import Kubectl
+
+NO_MEMORY = (
+    "container worker asks reclaimed compute but no vke.volcengine.com/mgpu-memory; ask "
+    "vke.volcengine.com/mgpu-memory of at least 256 (MiB), the same in limits and requests, in each "
+    "container that asks reclaimed-mgpu-core"
+)
+
+
+def cron_job(name: str, pod: Object) -> Object:
+    template = labelled_template(name, {**pod, "spec": {**_spec(pod), "restartPolicy": "Never"}})
+    job = {"spec": {"template": template}}
+    spec = {"schedule": "0 0 * * *", "jobTemplate": job}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _spec(pod: Object) -> Object:
+    spec = pod["spec"]
+    assert isinstance(spec, dict)
+    return spec
+
+
+@pytest.fixture(scope="module")
+def with_old_deployment(
+    module_kubectl: Kubectl, default_server: RunningServer
+) -> Iterator[Kubectl]:
+    """kubectl in a namespace with a Deployment `old` that would be refused today."""
+    old = deployment("old", without_memory("x"))
+    module_kubectl.succeed("apply", "-f", "-", stdin=text(old))
+    with registered(module_kubectl, default_server):
+        yield module_kubectl
+
+
+@pytest.mark.parametrize("arguments", [(), ("--dry-run=server",)], ids=["apply", "dry-run"])
+@pytest.mark.parametrize(
+    ("workload", "path"),
+    [
+        pytest.param(deployment("bad", without_memory("x")), "spec.template", id="deployment"),
+        pytest.param(
+            cron_job("bad", without_memory("x")), "spec.jobTemplate.spec.template", id="cron-job"
+        ),
+    ],
+)
+def test_wrong_template_is_refused(
+    with_old_deployment: Kubectl, workload: Object, path: str, arguments: tuple[str, ...]
+) -> None:
+    done = with_old_deployment("apply", "-f", "-", *arguments, stdin=text(workload))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == refused(
+        "templates",
+        f"[offline-memory] {path}: {NO_MEMORY}",
+        doing='error when creating "STDIN": ',
+    )
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("applied", ()), ("tried", ("--dry-run=server",))])
+def test_nodes_only_warn(
+    with_old_deployment: Kubectl, name: str, arguments: tuple[str, ...]
+) -> None:
+    workload = deployment(name, offline("x", nodeSelector={"pool": "native"}))
+    done = with_old_deployment("apply", "-f", "-", *arguments, stdin=text(workload))
+    told = warnings(done.err)
+
+    assert done.code == 0
+    assert longest(told) <= 120
+    assert " ".join(w.replace("[node-compute-policy] … ", "") for w in told) == (
+        "[node-compute-policy] spec.template: 2 of 2 possible nodes (nodeSelector pool=native) cannot "
+        "suspend offline work for online work: 2 have compute policy native-burst-share (native-1, "
+        "native-2); select nodes with guaranteed-burst-share or fixed-share"
+    )
+
+
+def test_good_template_is_not_changed(with_old_deployment: Kubectl) -> None:
+    done = with_old_deployment.succeed(
+        "apply", "-o", "json", "-f", "-", stdin=text(deployment("good", offline("x")))
+    )
+
+    assert done.err == ""
+    assert "MGPU_TASK_CLASS" not in done.out
+
+
+def test_old_deployment_can_be_labelled_and_scaled(with_old_deployment: Kubectl) -> None:
+    assert with_old_deployment.succeed("label", "deployment", "old", "tier=gold").err == ""
+    assert with_old_deployment.succeed("scale", "deployment", "old", "--replicas=3").err == ""
+    assert with_old_deployment.succeed("rollout", "pause", "deployment", "old").err == ""
+
+
+def test_old_deployment_cannot_be_made_worse(with_old_deployment: Kubectl) -> None:
+    patch = json.dumps({"spec": {"template": {"metadata": {"annotations": None}}}})
+    done = with_old_deployment("patch", "deployment", "old", "--type=merge", f"-p={patch}")
+
+    assert done.code == 1
+    assert "[offline-annotation]" in done.err
+    assert "[offline-memory]" not in done.err
