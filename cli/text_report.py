@@ -93,4 +93,4 @@ def _not_judged(rules: Sequence[str], terminal: Terminal) -> Iterator[str]:
 
 def _needs_inventory(rule_id: str) -> bool:
     rule = rule_by_id(rule_id)
-    return isinstance(rule, NodeRule) or (rule is not None and rule.needs_inventory)
+    return isinstance(rule, NodeRule) or (isinstance(rule, Rule) and rule.needs_inventory)

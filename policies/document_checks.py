@@ -15,6 +15,7 @@ from policies.versions import parse_vke_version
 
 Findings = Iterator[tuple[FieldPath, str]]
 
+NODES_GROUP = "system:nodes"
 VKE_DOMAIN = "vke.volcengine.com"
 MAX_ANNOTATION_BYTES = 256 * 1024
 """The API server's limit for all annotations of an object."""
@@ -23,6 +24,8 @@ SETS: tuple[FieldPath, ...] = (
     ("spec", "support", "computePolicies"),
     ("spec", "support", "unsupportedImages"),
     ("spec", "schedulers"),
+    ("spec", "modeSwitch", "users"),
+    ("spec", "modeSwitch", "groups"),
     ("spec", "gpuClaims", "claimTemplates"),
     ("spec", "gpuClaims", "claims"),
     ("spec", "gpuClaims", "deviceClasses"),
@@ -36,7 +39,15 @@ def cross_findings(document: object) -> Findings:
     yield from _same_keys(document)
     yield from _tolerations(document)
     yield from _reserved(document)
+    yield from _nodes_switching_themselves(document)
     yield from _annotation_sizes(document)
+
+
+def _nodes_switching_themselves(document: object) -> Findings:
+    path: FieldPath = ("spec", "modeSwitch", "groups")
+    for index, group in enumerate(_items(document, path)):
+        if group == NODES_GROUP:
+            yield (*path, index), f'"{NODES_GROUP}" cannot be here: a node must not switch itself'
 
 
 def _duplicates(document: object) -> Findings:

@@ -138,6 +138,14 @@ class TaintDocument(Section):
     effect: types.TaintEffect
 
 
+class ModeSwitchDocument(Section):
+    """`spec.modeSwitch`: who may switch a node's mode under running work."""
+
+    users: Items[types.TextLine] = BUILT_IN.mode_switch.users
+    groups: Items[types.TextLine] = BUILT_IN.mode_switch.groups
+    unknown_pods: types.FactAction = "Deny"
+
+
 class NodePoolDocument(Section):
     """One entry of `spec.nodePools`: a pool that may stand at zero."""
 
@@ -173,6 +181,7 @@ class PolicySpec(Section):
     on_rule_error: OnRuleErrorDocument = OnRuleErrorDocument()
     schedulers: Items[types.TextLine] = BUILT_IN.schedulers
     gpu_claims: GpuClaimsDocument = GpuClaimsDocument()
+    mode_switch: ModeSwitchDocument = ModeSwitchDocument()
     show_node_names: bool = BUILT_IN.show_node_names
     passing_taints: Items[types.TaintPattern] = BUILT_IN.passing_taints
     node_pools: Items[NodePoolDocument] = ()

@@ -1,6 +1,6 @@
-"""The only place where a verdict is made: `decide(facts)`, and `mutate(pod, policy)` beside it.
+"""The only place where a verdict is made: `decide` and `decide_node`, with `mutate` beside them.
 
-Webhook, command line, audit and reports all call these two, so that a file that passes `validate` passes
+Webhook, command line, audit and reports all call these, so that a file that passes `validate` passes
 the webhook and a report never disagrees with either. Every rule runs: all findings come at once.
 """
 
@@ -20,21 +20,22 @@ from policies.facts import (
 )
 from policies.faults import guarded
 from policies.mutations import changes_for
+from policies.node_change import NodeChange, NodeChangeRule
 from policies.node_verdict import judge_profile, milder, node_findings
 from policies.patch import Mutation
 from policies.placement import parse_placement, possible_nodes
 from policies.pod import Pod, PodClass
 from policies.policy import Action, Exemption, Policy
-from policies.rules import NODE_RULES, RULES
+from policies.rules import NODE_CHANGE_RULES, NODE_RULES, RULES
 
 RULES_BY_CLASS = {c: tuple(rule for rule in RULES if c in rule.classes) for c in PodClass}
 BINDING_RULES = tuple(rule for rule in RULES if rule.for_bindings)
-EVERY_RULE: tuple[Rule | NodeRule, ...] = (*RULES, *NODE_RULES)
+EVERY_RULE: tuple[Rule | NodeRule | NodeChangeRule, ...] = (*RULES, *NODE_RULES, *NODE_CHANGE_RULES)
 ALL_RULE_IDS = tuple(rule.id for rule in EVERY_RULE)
 PLACED_CLASSES = frozenset(PodClass) - {PodClass.NONE}
 
 
-def rule_by_id(rule_id: str) -> Rule | NodeRule | None:
+def rule_by_id(rule_id: str) -> Rule | NodeRule | NodeChangeRule | None:
     """The rule of this id, None when there is none."""
     return next((rule for rule in EVERY_RULE if rule.id == rule_id), None)
 
@@ -72,6 +73,22 @@ def decide(facts: Facts) -> Decision:
         failures=tuple(failures),
         not_judged=_not_judged(facts),
     )
+
+
+def decide_node(change: NodeChange) -> Decision:
+    """The verdict on an UPDATE of a Node. No namespace, no class: Decision.pod_class is none."""
+    failures: list[RuleFailure] = []
+    actions = change.policy.actions
+    findings = [
+        _finding(rule, actions[rule.id], violation)
+        for rule in NODE_CHANGE_RULES
+        if actions[rule.id] is not Action.OFF
+        for violation in guarded(rule.id, partial(rule.check, change), failures)
+    ]
+    denied = any(finding.action is Action.DENY for finding in findings)
+    if failures:
+        denied = denied or change.policy.deny_others_on_rule_error
+    return Decision(PodClass.NONE, not denied, tuple(findings), tuple(failures))
 
 
 def _passes(facts: Facts) -> bool:
@@ -145,7 +162,7 @@ def _findings(facts: Facts, failures: list[RuleFailure]) -> Iterator[Finding]:
         yield from node_findings(facts, facts.possible_nodes, judge)
 
 
-def _finding(rule: Rule, action: Action, violation: Violation) -> Finding:
+def _finding(rule: Rule | NodeChangeRule, action: Action, violation: Violation) -> Finding:
     return Finding(
         rule=rule.id,
         action=milder(action, violation.at_most),

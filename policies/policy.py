@@ -142,6 +142,20 @@ class GpuClaims:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeSwitch:
+    """Who may switch a node's mode while pods hold its GPUs, and what happens when nobody can tell."""
+
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """Never `system:nodes`: a node must not be able to switch itself."""
+    unknown_pods: Action = Action.DENY
+
+    def allows(self, username: str, groups: tuple[str, ...]) -> bool:
+        """Whether this user may override."""
+        return username in self.users or any(group in self.groups for group in groups)
+
+
+@dataclass(frozen=True, slots=True)
 class NodePool:
     """A pool that may stand at zero, judged as one virtual node."""
 
@@ -209,6 +223,8 @@ DEFAULT_ACTIONS: Mapping[str, Action] = MappingProxyType(
         "cluster-version": Action.DENY,
         "general-webhook-version": Action.DENY,
         "gpu-mode-mismatch": Action.WARN,
+        "node-mode-switch": Action.DENY,
+        "node-mode-value": Action.WARN,
     }
 )
 
@@ -241,6 +257,7 @@ class Policy:
     deny_others_on_rule_error: bool = False
     schedulers: tuple[str, ...] = ()
     """User names that may write placement annotations; empty while the real name is not known."""
+    mode_switch: ModeSwitch = field(default_factory=ModeSwitch)
     show_node_names: bool = True
     passing_taints: tuple[str, ...] = PASSING_TAINTS
     node_pools: tuple[NodePool, ...] = ()

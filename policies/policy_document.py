@@ -52,6 +52,11 @@ def policy_document(policy: Policy) -> dict[str, object]:
                 "claims": list(policy.gpu_claims.claims),
                 "deviceClasses": list(policy.gpu_claims.device_classes),
             },
+            "modeSwitch": {
+                "users": list(policy.mode_switch.users),
+                "groups": list(policy.mode_switch.groups),
+                "unknownPods": policy.mode_switch.unknown_pods.value,
+            },
             "showNodeNames": policy.show_node_names,
             "passingTaints": list(policy.passing_taints),
             "nodePools": [_node_pool(pool) for pool in policy.node_pools],

@@ -1,6 +1,7 @@
 """The rules: one file each, listed by hand. Rules do not import each other; the engine runs them all."""
 
 from policies.facts import NodeRule, Rule
+from policies.node_change import NodeChangeRule
 from policies.rules import (
     class_change,
     cluster_version,
@@ -21,6 +22,8 @@ from policies.rules import (
     node_image,
     node_kubelet_version,
     node_match,
+    node_mode_switch,
+    node_mode_value,
     node_multi_card,
     offline_annotation,
     offline_compute,
@@ -71,3 +74,6 @@ NODE_RULES: tuple[NodeRule, ...] = (
     node_multi_card.RULE,
 )
 """Node rules, in the order in which findings are shown."""
+
+NODE_CHANGE_RULES: tuple[NodeChangeRule, ...] = (node_mode_switch.RULE, node_mode_value.RULE)
+"""Rules about updates of Node objects, in the order in which findings are shown."""

@@ -122,6 +122,12 @@ CASES = [
             "'-', with a letter or digit first and last; patterns are not allowed"
         ),
     ),
+    (
+        '  modeSwitch: {groups: [ops, "system:nodes"]}',
+        1,
+        "modeSwitch.groups[1]",
+        '"system:nodes" cannot be here: a node must not switch itself',
+    ),
     # Twice.
     (
         "  exemptions: [{namespaces: [a, a]}]",

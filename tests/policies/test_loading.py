@@ -23,6 +23,7 @@ from policies.policy import (
     GpuClaims,
     Injection,
     Keys,
+    ModeSwitch,
     NodePool,
     Policy,
     SupportMatrix,
@@ -374,6 +375,11 @@ def policies(draw: st.DrawFn) -> Policy:
         unknown_facts=draw(st.sampled_from([Action.DENY, Action.WARN, Action.AUDIT])),
         deny_offline_on_rule_error=draw(st.booleans()),
         schedulers=draw(unique_tuples(names)),
+        mode_switch=ModeSwitch(
+            users=draw(unique_tuples(names)),
+            groups=draw(unique_tuples(names)),
+            unknown_pods=draw(st.sampled_from([Action.DENY, Action.WARN, Action.AUDIT])),
+        ),
         show_node_names=draw(st.booleans()),
         node_pools=pools,
         templates=(

@@ -8,7 +8,7 @@ import pytest
 from policies import engine
 from policies.facts import NodeViolation
 from policies.node import NodeProfile
-from policies.policy import DEFAULT_ACTIONS, Action, NodePool, Policy
+from policies.policy import DEFAULT_ACTIONS, Action, NodePool, Policy, SupportMatrix
 from policies.rules import NODE_RULES
 from tests.builders import (
     COMPUTE_POLICY,
@@ -201,7 +201,7 @@ def test_names_can_be_left_out() -> None:
 def test_profiles_are_judged_not_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[NodeProfile] = []
 
-    def check(profile: NodeProfile, _policy: Policy) -> Iterator[NodeViolation]:
+    def check(profile: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViolation]:
         judged.append(profile)
         yield NodeViolation("a fault")
 
@@ -217,7 +217,7 @@ def test_profiles_are_judged_not_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_node_rule_that_raises_is_counted_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def check(_profile: NodeProfile, _policy: Policy) -> Iterator[NodeViolation]:
+    def check(_profile: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViolation]:
         raise ZeroDivisionError("x")
 
     first, *others = NODE_RULES

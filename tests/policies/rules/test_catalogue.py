@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 import policies
-from policies.engine import ALL_RULE_IDS, RULES_BY_CLASS
-from policies.facts import NodeRule, Rule
+from policies.engine import ALL_RULE_IDS, EVERY_RULE, RULES_BY_CLASS
 from policies.pod import PodClass
 from policies.policy import DEFAULT_ACTIONS, Action
-from policies.rules import NODE_RULES, RULES
 
 PACKAGE = Path(policies.__file__).parent
 TESTS = Path(__file__).parent
@@ -48,8 +46,9 @@ DEFAULTS_BY_HAND = {
     "cluster-version": "Deny",
     "general-webhook-version": "Deny",
     "gpu-mode-mismatch": "Warn",
+    "node-mode-switch": "Deny",
+    "node-mode-value": "Warn",
 }
-EVERY_RULE: tuple[Rule | NodeRule, ...] = (*RULES, *NODE_RULES)
 
 
 def test_the_list_of_rules() -> None:

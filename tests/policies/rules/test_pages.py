@@ -12,15 +12,18 @@ import pytest
 import yaml
 
 import policies
-from policies.engine import ALL_RULE_IDS, rule_by_id
+from policies.engine import ALL_RULE_IDS, decide_node, rule_by_id
 from policies.facts import Operation
 from policies.loading import load_policy
+from policies.node_change import NodeChange, holding_pods, node_settings
 from policies.policy import DEFAULT_ACTIONS, Action, Exemption, Policy
+from policies.rules import NODE_CHANGE_RULES
 from tests.builders import FactOptions, Object, bare_offline_pod, found, mutated
 
 DOCS = Path(policies.__file__).parent / "docs"
 FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADINGS = ["What is judged", "Found", "Not found", "How to mend it", "How to be exempt"]
+CHANGE_IDS = [rule.id for rule in NODE_CHANGE_RULES]
 ON = Policy(actions={**DEFAULT_ACTIONS, "gpu-by-env": Action.WARN})
 
 
@@ -32,8 +35,25 @@ def policy_of(spec: str) -> Policy:
     return load_policy(f"apiVersion: mgpu-hybrid.io/v1alpha1\nkind: HybridPolicy\n{spec}", "page")
 
 
+def node_change_actions(documents: list[Object]) -> set[Action]:
+    """Two nodes, before and after, and the pods that are there."""
+    (before, after), pods = (
+        [d for d in documents if d["kind"] == kind] for kind in ("Node", "Pod")
+    )
+    change = NodeChange(
+        name="gpu-1",
+        old=node_settings(before, ON.keys),
+        new=node_settings(after, ON.keys),
+        policy=ON,
+        pods=tuple(holding_pods(pods, ON)),
+    )
+    return {finding.action for finding in decide_node(change).findings}
+
+
 def actions(rule_id: str, example: str) -> set[Action]:
     documents: list[Object] = list(yaml.safe_load_all(example))
+    if rule_id in CHANGE_IDS:
+        return node_change_actions(documents)
     options: FactOptions = {"policy": ON}
     nodes = [d for d in documents if d.get("kind") == "Node"]
     if nodes:
@@ -59,7 +79,13 @@ def test_examples(rule_id: str) -> None:
     assert actions(rule_id, passing_example) == set()
 
 
-@pytest.mark.parametrize("rule_id", ALL_RULE_IDS)
+@pytest.mark.parametrize("rule_id", CHANGE_IDS)
+def test_nodes_have_no_namespace_to_exempt(rule_id: str) -> None:
+    snippet = FENCE.findall(page(rule_id))[2]
+    assert policy_of(f"spec:\n  {snippet}") != Policy()
+
+
+@pytest.mark.parametrize("rule_id", [i for i in ALL_RULE_IDS if i not in CHANGE_IDS])
 def test_exemption(rule_id: str) -> None:
     snippet = FENCE.findall(page(rule_id))[2]
     assert policy_of(f"spec:\n  {snippet}").exemptions == (
