@@ -110,8 +110,6 @@ def test_the_build_sees_what_the_wheel_is_made_of_and_no_more(stages: tuple[Stag
 
 def test_the_user_is_numeric_and_not_root(final: Stage) -> None:
     assert [user.arguments for user in final.all("USER")] == [f"{IMAGE_UID}:{IMAGE_UID}"]
-    keywords = [instruction.keyword for instruction in final.instructions]
-    assert keywords.index("USER") > max(keywords.index("RUN"), keywords.index("COPY"))
 
 
 def test_the_process_is_the_command_itself(final: Stage, project: dict[str, object]) -> None:
