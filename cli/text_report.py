@@ -7,7 +7,7 @@ from cli.judging import Result
 from cli.report import Report
 from cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Terminal, printable
 from policies.engine import rule_by_id
-from policies.facts import Finding, NodeRule
+from policies.facts import Finding, NodeRule, Rule
 from policies.policy import Action
 
 ACTIONS = (Action.DENY, Action.WARN, Action.AUDIT)
