@@ -1,6 +1,7 @@
 """`mgpu-hybrid serve`: run the admission webhook."""
 
 import argparse
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -8,12 +9,17 @@ from cli.errors import UnusableError
 from cli.inputs import VERSION
 from webhook.settings import ServeSettings
 
+TOKEN_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+"""Where the kubelet puts a service account's token, unless the pod says that it wants none."""
+
 EPILOG = """\
 HTTPS on --port: POST /mutate and POST /validate. Plain HTTP on --health-port: GET /healthz, /readyz
-and /metrics. Policy, nodes and certificate are read again when their files change.
+and /metrics. Policy, nodes and certificate are read again when their files change. Nodes come from a file,
+or from a watch of the cluster; without either, what depends on nodes is not judged.
 
 examples:
   mgpu-hybrid serve --self-signed /var/lib/mgpu-hybrid --nodes nodes.yaml
+  mgpu-hybrid serve --self-signed /var/lib/mgpu-hybrid --kubeconfig ~/.kube/config
   mgpu-hybrid serve --host 0.0.0.0 --tls-dir /etc/tls --policy /etc/mgpu-hybrid/policy.yaml
 
 exit codes: 0 stopped, 2 flags or files that cannot be used
@@ -27,7 +33,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy", metavar="FILE", help="a HybridPolicy; default: the built-in one"
     )
-    parser.add_argument("--nodes", metavar="FILE", help="a file or directory of Node objects")
+    nodes = parser.add_mutually_exclusive_group()
+    nodes.add_argument("--nodes", metavar="FILE", help="a file or directory of Node objects")
+    nodes.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        help="watch the Nodes of this cluster; default: of the cluster in which the server runs, if any",
+    )
+    parser.add_argument(
+        "--nodes-stale-after",
+        type=_seconds,
+        default=60,
+        metavar="SECONDS",
+        help="watched nodes older than this are called stale (default: 60)",
+    )
     certificate = parser.add_mutually_exclusive_group(required=True)
     certificate.add_argument(
         "--tls-dir", metavar="DIR", help="holds tls.crt and tls.key, as a Secret is mounted"
@@ -48,7 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kubernetes-version",
         metavar="V",
-        help="the control plane's version, such as v1.28.15-vke.19; default: unknown",
+        help="the control plane's version, such as v1.28.15-vke.19; default: what a "
+        "watched cluster says, else unknown",
     )
 
 
@@ -75,11 +95,18 @@ def settings_of(options: argparse.Namespace) -> ServeSettings:
         health_port=options.health_port,
         policy_path=_file("--policy", options.policy),
         nodes_path=_existing("--nodes", options.nodes),
+        kubeconfig=_file("--kubeconfig", options.kubeconfig),
+        in_cluster=options.nodes is None and options.kubeconfig is None and _is_in_cluster(),
+        nodes_stale_after_seconds=float(options.nodes_stale_after),
         kubernetes_version=version,
         tls_dir=_directory("--tls-dir", options.tls_dir),
         self_signed_dir=Path(options.self_signed) if options.self_signed else None,
         workers=options.workers,
     )
+
+
+def _is_in_cluster() -> bool:
+    return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and TOKEN_FILE.is_file()
 
 
 def _existing(flag: str, text: str | None) -> Path | None:
@@ -111,6 +138,10 @@ def _port(text: str) -> int:
 
 def _workers(text: str) -> int:
     return _whole(text, 1, 64)
+
+
+def _seconds(text: str) -> int:
+    return _whole(text, 1, 86400)
 
 
 def _whole(text: str, least: int, most: int) -> int:

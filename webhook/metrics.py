@@ -80,6 +80,12 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livemax",
         )
+        self.gpu_nodes = Gauge(
+            "mgpu_hybrid_nodes",
+            "GPU nodes in the snapshot that decisions are made with, node pools included.",
+            registry=registry,
+            multiprocess_mode="livemax",
+        )
         self.certificate_expiry = Gauge(
             "mgpu_hybrid_certificate_expiry_timestamp_seconds",
             "When the serving certificate in force expires, in seconds since 1970.",

@@ -1,13 +1,16 @@
-"""Keeps the snapshot in step with the policy and nodes files.
+"""Keeps the snapshot in step with the policy file, and with the nodes of a file or of a watch.
 
-One `tick` looks at both files and swaps the snapshot when something changed. What is broken keeps the
-last good state, is logged with all its mistakes once, and is counted; before there was any good
-state the process is not ready.
+It alone makes snapshots, in one thread: `tick` looks at the files, `tick_watch` at what the watch has heard,
+and either swaps the snapshot when something changed. What is broken keeps the last good state, is
+logged with all its mistakes once, and is counted; before there was any good state the process is not ready.
 """
 
 import logging
+from dataclasses import replace
 
+from policies.node import Inventory
 from policies.policy import Policy
+from webhook.cluster.node_watch import NodeWatch
 from webhook.grace import Replaced, after_change, still_counting
 from webhook.metrics import Metrics
 from webhook.nodes_file import NodesFile, NodesFileError
@@ -23,16 +26,22 @@ class Reloader:
     """Reads what the settings name into `state`, and says in `readiness` what is missing."""
 
     def __init__(
-        self, settings: ServeSettings, state: State, readiness: Readiness, metrics: Metrics
+        self,
+        settings: ServeSettings,
+        state: State,
+        readiness: Readiness,
+        metrics: Metrics,
+        watch: NodeWatch | None = None,
     ) -> None:
         self._state = state
         self._readiness = readiness
         self._metrics = metrics
-        self._cluster_version = settings.kubernetes_version
+        self._watch = watch
+        self._settings = settings
         self._policy_file = PolicyFile(settings.policy_path) if settings.policy_path else None
         self._nodes_file = NodesFile(settings.nodes_path) if settings.nodes_path else None
         self._replaced: tuple[Replaced, ...] = ()
-        if self._nodes_file is not None:
+        if self._nodes_file is not None or watch is not None:
             readiness.nodes = "node snapshot: not read yet"
         if self._policy_file is None:
             self._put(Policy(), 0.0)
@@ -92,7 +101,7 @@ class Reloader:
             self._on_bad_nodes(error)
             return
         if inventory is not None:
-            self._swap(Snapshot(current.policy, inventory, self._cluster_version))
+            self._put_nodes(current.policy, inventory)
             self._readiness.nodes = self._readiness.stale_nodes = ""
             logger.info("nodes read", extra={"fields": {"gpu_nodes": len(inventory.nodes)}})
 
@@ -103,6 +112,34 @@ class Reloader:
         else:
             self._readiness.stale_nodes = f"node snapshot: the last good one: {error}"
         logger.error("nodes file cannot be used", extra={"fields": {"mistake": str(error)}})
+
+    def tick_watch(self, now_seconds: float) -> None:
+        """Take up what the watch has heard; `now_seconds` is of the watch's clock."""
+        if self._watch is None:
+            return
+        current = self._state.current
+        if current is not None:
+            inventory = self._watch.read_if_changed(current.policy)
+            if inventory is not None:
+                self._put_nodes(current.policy, inventory)
+            elif current.cluster_version != self._cluster_version:
+                self._swap(replace(current, cluster_version=self._cluster_version))
+        freshness = self._watch.freshness
+        self._readiness.nodes = freshness.missing()
+        self._readiness.stale_nodes = freshness.stale(
+            now_seconds, self._settings.nodes_stale_after_seconds
+        )
+        self._watch.measure(now_seconds)
+
+    def _put_nodes(self, policy: Policy, inventory: Inventory) -> None:
+        self._swap(Snapshot(policy, inventory, self._cluster_version))
+        self._metrics.gpu_nodes.set(len(inventory.nodes))
+
+    @property
+    def _cluster_version(self) -> str | None:
+        if self._settings.kubernetes_version is not None or self._watch is None:
+            return self._settings.kubernetes_version
+        return self._watch.server_version
 
     def _swap(self, snapshot: Snapshot) -> None:
         self._state.current = Snapshot(

@@ -46,6 +46,12 @@ def serve(settings: ServeSettings) -> int:
 def _mistake(settings: ServeSettings) -> str:
     if (settings.tls_dir is None) == (settings.self_signed_dir is None):
         return "give either a TLS directory or a directory for a self-signed certificate"
+    if (settings.nodes_path is not None) + (
+        settings.kubeconfig is not None
+    ) + settings.in_cluster > 1:
+        return "give only one of a nodes file, a kubeconfig and the cluster that the server runs in"
+    if settings.nodes_stale_after_seconds <= 0:
+        return f"nodes cannot be stale after {settings.nodes_stale_after_seconds:g} seconds"
     if settings.workers < 1:
         return f"workers must be at least 1, it is {settings.workers}"
     return ""

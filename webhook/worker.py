@@ -2,7 +2,8 @@
 
 The health port opens first and closes last, so that a kubelet always learns what is missing, and that
 the process is stopping. The webhook port opens when there is a certificate. Files are looked at in a
-thread: the event loop that answers requests never waits for a disk.
+thread, and the API server is listened to in another: the event loop that answers requests never waits
+for a disk or the network.
 """
 
 import asyncio
@@ -21,7 +22,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import ASGIApp
 
+from policies.policy import Policy
 from webhook.app import webhook_app
+from webhook.cluster.api import KubeApi
+from webhook.cluster.live_nodes import LiveNodes
+from webhook.cluster.node_metrics import NodeMetrics
+from webhook.cluster.node_watch import NodeWatch
 from webhook.connection import KEEP_ALIVE_SECONDS, STOP_SECONDS, Listener
 from webhook.health import health_app
 from webhook.listening import Sockets
@@ -35,6 +41,8 @@ from webhook.tls import ServingCertificate
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0
+WATCH_POLL_SECONDS = 0.2
+"""How often a new inventory may come: events in between are taken up together."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -49,7 +57,11 @@ class Worker:
         self._state = State()
         self._readiness = Readiness()
         self._sockets = sockets
-        self._reloader = Reloader(settings, self._state, self._readiness, self._metrics)
+        self._watch = _node_watch(settings, registry)
+        self._reloader = Reloader(
+            settings, self._state, self._readiness, self._metrics, self._watch
+        )
+        self._look_due_seconds = 0.0
         self._certificate = ServingCertificate(settings, self._readiness, self._metrics)
         self._stop = asyncio.Event()
         self._may_go_on = asyncio.Event()
@@ -62,6 +74,8 @@ class Worker:
         health = _listener(app, self._sockets.health)
         await health.listen()
         health_task = asyncio.create_task(health.answer())
+        if self._watch is not None:
+            self._watch.start()
         looking = asyncio.create_task(self._keep_looking())
         try:
             await self._may_go_on.wait()
@@ -69,6 +83,8 @@ class Worker:
                 await self._serve(on_listening)
         finally:
             looking.cancel()
+            if self._watch is not None:
+                await asyncio.to_thread(self._watch.stop)
             health.should_exit = True
             await health_task
 
@@ -84,19 +100,23 @@ class Worker:
         await webhook_task
 
     async def _keep_looking(self) -> None:
-        """Look at the files again and again, in a thread."""
+        """Look at the files and at what the watch heard, again and again, in a thread."""
         while True:
             try:
                 await asyncio.to_thread(self._look)
             except Exception:  # the outermost loop: what is in force stays in force
-                logger.exception("looking at the files failed")
+                logger.exception("looking at files and nodes failed")
             if self._certificate.context is not None:
                 self._may_go_on.set()
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(POLL_SECONDS if self._watch is None else WATCH_POLL_SECONDS)
 
     def _look(self) -> None:
-        self._reloader.tick(time.monotonic())
-        self._certificate.tick()
+        now = time.monotonic()
+        if now >= self._look_due_seconds:
+            self._look_due_seconds = now + POLL_SECONDS
+            self._reloader.tick(now)
+            self._certificate.tick()
+        self._reloader.tick_watch(now)
 
     def _stop_on_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -139,6 +159,17 @@ def run_worker(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def _node_watch(settings: ServeSettings, registry: CollectorRegistry) -> NodeWatch | None:
+    if not settings.watches_nodes:
+        return None
+    return NodeWatch(
+        lambda: KubeApi.connect(settings.kubeconfig),
+        LiveNodes(Policy()),
+        NodeMetrics(registry),
+        settings.nodes_stale_after_seconds,
+    )
 
 
 def _listener(

@@ -44,12 +44,58 @@ def test_every_flag_counts(tmp_path: Path) -> None:
     )
 
 
+@pytest.fixture
+def token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As in a pod with a service account."""
+    path = tmp_path / "token"
+    path.touch()
+    monkeypatch.setattr(serve, "TOKEN_FILE", path)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    return path
+
+
+def test_a_kubeconfig_is_watched(tmp_path: Path, token_file: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.touch()
+    assert token_file.exists()
+    found = settings("--self-signed", "x", "--kubeconfig", str(path), "--nodes-stale-after", "90")
+    assert (found.kubeconfig, found.in_cluster) == (path, False)
+    assert found.nodes_stale_after_seconds == 90.0
+
+
+def test_in_a_pod_its_cluster_is_watched(token_file: Path) -> None:
+    assert token_file.exists()
+    assert settings("--self-signed", "x").in_cluster
+
+
+def test_in_a_pod_a_nodes_file_goes_before(tmp_path: Path, token_file: Path) -> None:
+    assert token_file.exists()
+    assert not settings("--self-signed", "x", "--nodes", str(tmp_path)).in_cluster
+
+
+def test_in_a_pod_without_a_token_nothing_is_watched(token_file: Path) -> None:
+    token_file.unlink()
+    assert not settings("--self-signed", "x").in_cluster
+
+
+def test_outside_of_a_cluster_nothing_is_watched(
+    token_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert token_file.exists()
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
+    assert not settings("--self-signed", "x").in_cluster
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         pytest.param(["--policy", "gone.yaml"], "--policy: gone.yaml does not exist", id="policy"),
         pytest.param(["--policy", "."], "--policy: . is a directory", id="policy is a directory"),
         pytest.param(["--nodes", "gone"], "--nodes: gone does not exist", id="nodes"),
+        pytest.param(
+            ["--kubeconfig", "gone"], "--kubeconfig: gone does not exist", id="kubeconfig"
+        ),
+        pytest.param(["--kubeconfig", "."], "--kubeconfig: . is a directory", id="kubeconfig dir"),
         pytest.param(["--kubernetes-version", "x"], "--kubernetes-version: 'x'", id="version"),
         pytest.param(["--port", "9", "--health-port", "9"], "--health-port: 9", id="one port"),
     ],
@@ -73,7 +119,10 @@ def test_the_tls_directory_is_there() -> None:
         pytest.param(["--self-signed", "b", "--port", "-1"], id="port negative"),
         pytest.param(["--self-signed", "b", "--workers", "0"], id="no worker"),
         pytest.param(["--self-signed", "b", "--workers", "two"], id="workers in words"),
-        pytest.param(["--self-signed", "b", "--kubeconfig", "c"], id="a flag of later"),
+        pytest.param(["--self-signed", "b", "--nodes-stale-after", "0"], id="stale at once"),
+        pytest.param(
+            ["--self-signed", "b", "--nodes", "a", "--kubeconfig", "c"], id="two sources of nodes"
+        ),
     ],
 )
 def test_argparse_refuses(flags: list[str], capsys: Capture) -> None:

@@ -10,7 +10,8 @@ from webhook.settings import ServeSettings
 
 def main() -> int:
     given = json.loads(sys.argv[1])
-    paths = {name: Path(value) for name, value in given.items() if name.endswith(("path", "dir"))}
+    endings = ("path", "dir", "kubeconfig")
+    paths = {name: Path(value) for name, value in given.items() if name.endswith(endings)}
     return serve(ServeSettings(**{**given, **paths}))
 
 

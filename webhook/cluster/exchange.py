@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import orjson
 import urllib3
-from urllib3.exceptions import HTTPError, SSLError
+from urllib3.exceptions import HTTPError, NewConnectionError, SSLError
 from urllib3.exceptions import TimeoutError as HttpTimeoutError
 
 from webhook.cluster.errors import ApiStatusError, ClusterUnavailableError, status_error
@@ -115,7 +115,7 @@ def _unavailable(request: Request, error: Exception) -> ClusterUnavailableError:
     match error:
         case SSLError():
             what = "TLS failed; check the certificate authority and the server's name"
-        case HttpTimeoutError():
+        case HttpTimeoutError() if not isinstance(error, NewConnectionError):
             what = "no answer in time; check the network and the server's load"
         case _:
             what = "the connection failed; check the address, the network and that the server runs"

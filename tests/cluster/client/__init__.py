@@ -1,0 +1,1 @@
+"""The client and the node snapshot against the real API server."""

@@ -1,0 +1,1 @@
+"""Tests of the API server's client and of the live node snapshot."""
