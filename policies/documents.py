@@ -146,6 +146,12 @@ class ModeSwitchDocument(Section):
     unknown_pods: types.FactAction = "Deny"
 
 
+class BindingsDocument(Section):
+    """`spec.bindings`: what is judged when a scheduler binds a pod to a node."""
+
+    check_eligibility: bool = BUILT_IN.check_bindings
+
+
 class NodePoolDocument(Section):
     """One entry of `spec.nodePools`: a pool that may stand at zero."""
 
@@ -182,6 +188,7 @@ class PolicySpec(Section):
     schedulers: Items[types.TextLine] = BUILT_IN.schedulers
     gpu_claims: GpuClaimsDocument = GpuClaimsDocument()
     mode_switch: ModeSwitchDocument = ModeSwitchDocument()
+    bindings: BindingsDocument = BindingsDocument()
     show_node_names: bool = BUILT_IN.show_node_names
     passing_taints: Items[types.TaintPattern] = BUILT_IN.passing_taints
     node_pools: Items[NodePoolDocument] = ()

@@ -107,6 +107,7 @@ def _policy(spec: PolicySpec) -> Policy:
             groups=spec.mode_switch.groups,
             unknown_pods=Action(spec.mode_switch.unknown_pods),
         ),
+        check_bindings=spec.bindings.check_eligibility,
         show_node_names=spec.show_node_names,
         passing_taints=spec.passing_taints,
         node_pools=tuple(_node_pool(pool) for pool in spec.node_pools),

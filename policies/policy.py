@@ -258,6 +258,8 @@ class Policy:
     schedulers: tuple[str, ...] = ()
     """User names that may write placement annotations; empty while the real name is not known."""
     mode_switch: ModeSwitch = field(default_factory=ModeSwitch)
+    check_bindings: bool = False
+    """Whether a Binding of an offline pod to a node that is refused is refused too."""
     show_node_names: bool = True
     passing_taints: tuple[str, ...] = PASSING_TAINTS
     node_pools: tuple[NodePool, ...] = ()

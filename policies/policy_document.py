@@ -57,6 +57,7 @@ def policy_document(policy: Policy) -> dict[str, object]:
                 "groups": list(policy.mode_switch.groups),
                 "unknownPods": policy.mode_switch.unknown_pods.value,
             },
+            "bindings": {"checkEligibility": policy.check_bindings},
             "showNodeNames": policy.show_node_names,
             "passingTaints": list(policy.passing_taints),
             "nodePools": [_node_pool(pool) for pool in policy.node_pools],

@@ -55,6 +55,18 @@ CASES = [
     ),
     ("  showNodeNames: no", 1, "showNodeNames", "must be true or false, is a string"),
     (
+        "  bindings: {checkEligibility: 1}",
+        1,
+        "bindings.checkEligibility",
+        "must be true or false, is a number",
+    ),
+    (
+        "  bindings: {check: true}",
+        1,
+        "bindings.check",
+        "there is no such field; there are checkEligibility",
+    ),
+    (
         "  injectionGraceSeconds: 1.5",
         1,
         "injectionGraceSeconds",

@@ -208,6 +208,7 @@ spec:
   onRuleError: {offline: Allow, others: Deny}
   schedulers: ["system:kube-scheduler"]
   gpuClaims: {claimTemplates: ["gpu-*"], claims: [one], deviceClasses: []}
+  bindings: {checkEligibility: true}
   showNodeNames: false
   passingTaints: [x.io/*]
   nodePools:
@@ -253,6 +254,7 @@ spec:
         deny_others_on_rule_error=True,
         schedulers=("system:kube-scheduler",),
         gpu_claims=GpuClaims(("gpu-*",), ("one",), ()),
+        check_bindings=True,
         show_node_names=False,
         passing_taints=("x.io/*",),
         node_pools=(
@@ -380,6 +382,7 @@ def policies(draw: st.DrawFn) -> Policy:
             groups=draw(unique_tuples(names)),
             unknown_pods=draw(st.sampled_from([Action.DENY, Action.WARN, Action.AUDIT])),
         ),
+        check_bindings=draw(st.booleans()),
         show_node_names=draw(st.booleans()),
         node_pools=pools,
         templates=(
