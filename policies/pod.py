@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from policies.policy import GpuClaims, Keys, Policy
 from policies.quantity import QuantityError, parse_quantity
-from policies.raw import JsonObject, object_at, objects_at, string_at, strings_at
+from policies.raw import JsonObject, object_at, objects_at, short_text, string_at, strings_at
 
 RECLAIMED_CORES = "reclaimed_cores"
 DEVICE_CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
@@ -204,7 +204,7 @@ def _ask(resource: str, requests: JsonObject, limits: JsonObject, path: str) -> 
         text, where = limits[resource], f"{path}.limits[{resource}]"
     else:
         return None
-    shown = "null" if text is None else str(text)
+    shown = short_text(text)
     try:
         amount = parse_quantity(text)
         limit = parse_quantity(limits[resource]) if has_limit else None
@@ -215,7 +215,8 @@ def _ask(resource: str, requests: JsonObject, limits: JsonObject, path: str) -> 
     elif limit is None:
         problem = "is a request without a limit: extended resources need both, equal"
     elif limit != amount:
-        problem = f"differs from its limit {limits[resource]}: extended resources need both, equal"
+        other = short_text(limits[resource])
+        problem = f"differs from its limit {other}: extended resources need both, equal"
     else:
         problem = ""
     return Ask(resource, shown, amount.value, problem, where)

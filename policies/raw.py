@@ -12,12 +12,24 @@ from policies.errors import MalformedError
 
 JsonObject = Mapping[str, object]
 EMPTY: JsonObject = {}
+MAX_SHOWN_CHARACTERS = 64
+MAX_SHOWN_BITS = 64
+"""Python writes no integer of very many digits, and no person reads one."""
 TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
 
 
 def type_name(value: object) -> str:
     """What JSON calls the type of a value, with its article, for messages."""
     return TYPE_NAMES.get(type(value), "null" if value is None else "a number")
+
+
+def short_text(value: object) -> str:
+    """A value in a message, cut where it is long; lists and objects, of any depth, only by their type."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_SHOWN_CHARACTERS else value[:MAX_SHOWN_CHARACTERS] + "…"
+    if isinstance(value, int) and value.bit_length() > MAX_SHOWN_BITS:
+        return "a number beyond 64 bits"
+    return type_name(value) if isinstance(value, dict | list | None) else str(value)
 
 
 def object_at(parent: JsonObject, key: str, path: str) -> JsonObject:

@@ -243,3 +243,29 @@ def test_null_is_absent(raw: Object) -> None:
 def test_a_wrong_type_is_malformed_and_names_its_place(raw: Object, path: str) -> None:
     with pytest.raises(MalformedError, match=f"^{path}: must be "):
         parse_pod(raw, Policy())
+
+
+def _nested(depth: int) -> object:
+    value: object = "1"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        pytest.param("9" * 64, "9" * 64, id="as long as is shown"),
+        pytest.param("9" * 65, "9" * 64 + "…", id="longer"),
+        pytest.param(2**64 - 1, str(2**64 - 1), id="largest number shown"),
+        pytest.param(2**64, "a number beyond 64 bits", id="larger number"),
+        pytest.param(16**5000, "a number beyond 64 bits", id="more digits than Python writes"),
+        pytest.param(_nested(2000), "a list", id="deeper than Python can write"),
+        pytest.param({"a": "1"}, "an object", id="object"),
+        pytest.param(None, "null", id="null"),
+    ],
+)
+def test_an_amount_of_any_size_and_depth_is_told_in_few_words(amount: object, text: str) -> None:
+    (only,) = parse_pod(pod(container({RECLAIMED: amount})), Policy()).containers
+    assert only.reclaimed is not None
+    assert only.reclaimed.text == text
