@@ -61,6 +61,7 @@ INJECTED_NAME_ENTRIES: Sequence[object] = (
     {"name": INJECTED_NAME, "value": "offline", "valueFrom": None},
     {"name": INJECTED_NAME},
     {"name": INJECTED_NAME, "valueFrom": SOURCE},
+    {"name": INJECTED_NAME, "value": "offline", "valueFrom": SOURCE},
     {"name": INJECTED_NAME, "value": "", "valueFrom": SOURCE, "x-unknown": 1},
 )
 ENV = entries(st.sampled_from([*USER_ENTRIES, *INJECTED_NAME_ENTRIES]), 4)
