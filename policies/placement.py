@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from policies.node import Inventory, NodeSet
-from policies.node_selector import Requirement, SelectorTerm, parse_terms
+from policies.node_selector import Requirement, SelectorTerm
 from policies.pod import Pod
 from policies.policy import Injection
-from policies.raw import object_at, string_at, strings_at
-from policies.tolerations import Taint, Toleration, parse_tolerations, tolerates
+from policies.raw import string_at, strings_at
+from policies.tolerations import Taint, Toleration, tolerates
 
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 KEEPING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 
 
@@ -45,20 +44,11 @@ class Placement:
 def parse_placement(pod: Pod, injections: Iterable[Injection]) -> Placement:
     """The placement of a pod, without what any of the injections adds. Raises MalformedError."""
     injected = [r for injection in injections for r in injection.node_requirements]
-    affinity = object_at(pod.spec, "affinity", pod.spec_path)
-    where = f"{pod.spec_path}.affinity"
-    node_affinity = object_at(affinity, "nodeAffinity", where)
-    where = f"{where}.nodeAffinity"
-    terms = None
-    if node_affinity.get(REQUIRED) is not None:
-        required = object_at(node_affinity, REQUIRED, where)
-        path = f"{where}.{REQUIRED}.nodeSelectorTerms"
-        terms = _without(parse_terms(required.get("nodeSelectorTerms"), path), injected)
     return Placement(
         node_name=string_at(pod.spec, "nodeName", pod.spec_path),
         node_selector=strings_at(pod.spec, "nodeSelector", pod.spec_path),
-        terms=terms,
-        tolerations=parse_tolerations(pod.spec.get("tolerations"), f"{pod.spec_path}.tolerations"),
+        terms=None if pod.terms is None else _without(pod.terms, injected),
+        tolerations=pod.tolerations,
     )
 
 
@@ -67,7 +57,7 @@ def is_same(one: Requirement, other: Requirement) -> bool:
     return (
         one.key == other.key
         and one.operator == other.operator
-        and set(one.values) == set(other.values)
+        and (one.values == other.values or set(one.values) == set(other.values))
     )
 
 

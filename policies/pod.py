@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from policies.node_selector import SelectorTerm, parse_terms
 from policies.policy import GpuClaims, Keys, Policy
 from policies.quantity import QuantityError, parse_quantity
 from policies.raw import JsonObject, object_at, objects_at, short_text, string_at, strings_at
+from policies.tolerations import Toleration, parse_tolerations
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 RECLAIMED_CORES = "reclaimed_cores"
 DEVICE_CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
@@ -83,6 +86,10 @@ class Pod:
     """Containers first, then init containers, each in the order of the manifest."""
     gpu_claims: tuple[str, ...]
     """Names in `spec.resourceClaims` that the policy lists as GPU."""
+    tolerations: tuple[Toleration, ...]
+    """Read for pods with a GPU only, as `terms` are: nothing else is judged by them."""
+    terms: tuple[SelectorTerm, ...] | None
+    """The required node affinity; None where there is none."""
     metadata: JsonObject
     spec: JsonObject
     raw: JsonObject
@@ -137,20 +144,37 @@ def parse_pod(
     containers = tuple(_containers(spec, spec_path, keys, policy.gpu_claims))
     claims = tuple(_gpu_claims(spec, spec_path, policy.gpu_claims, device_classes or {}))
     qos_level = annotations.get(keys.qos_level)
+    pod_class = classify(containers, qos_level, has_gpu_claim=bool(claims))
+    has_gpu = pod_class is not PodClass.NONE
+    tolerations = spec.get("tolerations") if has_gpu else None
     return Pod(
         namespace=string_at(metadata, "namespace", "metadata") or namespace,
         name=string_at(metadata, "name", "metadata")
         or string_at(metadata, "generateName", "metadata"),
         path=path,
-        pod_class=classify(containers, qos_level, has_gpu_claim=bool(claims)),
+        pod_class=pod_class,
         qos_level=qos_level,
         annotations=annotations,
         containers=containers,
         gpu_claims=claims,
+        tolerations=parse_tolerations(tolerations, f"{spec_path}.tolerations"),
+        terms=_required_terms(spec, spec_path) if has_gpu else None,
         metadata=metadata,
         spec=spec,
         raw=raw,
     )
+
+
+def _required_terms(spec: JsonObject, spec_path: str) -> tuple[SelectorTerm, ...] | None:
+    if spec.get("affinity") is None:
+        return None
+    affinity = object_at(spec, "affinity", spec_path)
+    node_affinity = object_at(affinity, "nodeAffinity", f"{spec_path}.affinity")
+    if node_affinity.get(REQUIRED) is None:
+        return None
+    path = f"{spec_path}.affinity.nodeAffinity"
+    required = object_at(node_affinity, REQUIRED, path)
+    return parse_terms(required.get("nodeSelectorTerms"), f"{path}.{REQUIRED}.nodeSelectorTerms")
 
 
 def classify(

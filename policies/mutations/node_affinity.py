@@ -7,15 +7,16 @@ for a pod created with `nodeName`.
 
 from collections.abc import Iterator, Sequence
 
-from policies.node_selector import Requirement, SelectorTerm, parse_terms
+from policies.node_selector import Requirement, SelectorTerm
 from policies.patch import Change, Op
-from policies.placement import REQUIRED, is_same
-from policies.pod import Pod
+from policies.placement import is_same
+from policies.pod import REQUIRED, Pod
 from policies.policy import Injection
 from policies.raw import JsonObject, object_at
 
 REASON = "keeps the pod on nodes where online work can suspend it"
 TERMS = "nodeSelectorTerms"
+AFFINITY = ("spec", "affinity")
 
 
 def changes(pod: Pod, injection: Injection) -> Iterator[Change]:
@@ -23,34 +24,24 @@ def changes(pod: Pod, injection: Injection) -> Iterator[Change]:
     wanted = injection.node_requirements
     if not wanted:
         return
-    affinity = object_at(pod.spec, "affinity", "spec")
-    node_affinity = object_at(affinity, "nodeAffinity", "spec.affinity")
-    required = object_at(node_affinity, REQUIRED, "spec.affinity.nodeAffinity")
-    path: tuple[str, ...] = ("spec", "affinity")
+    if pod.terms is not None:
+        yield from _term_changes(pod.terms, wanted)
+        return
     value: JsonObject = {TERMS: [{"matchExpressions": [_document(r) for r in wanted]}]}
     if pod.spec.get("affinity") is None:
-        yield Change(Op.ADD, path, REASON, {"nodeAffinity": {REQUIRED: value}})
-        return
-    path = (*path, "nodeAffinity")
-    if affinity.get("nodeAffinity") is None:
-        yield Change(Op.ADD, path, REASON, {REQUIRED: value})
-        return
-    path = (*path, REQUIRED)
-    if node_affinity.get(REQUIRED) is None:
-        yield Change(Op.ADD, path, REASON, value)
-        return
-    yield from _term_changes(required, (*path, TERMS), wanted)
+        yield Change(Op.ADD, AFFINITY, REASON, {"nodeAffinity": {REQUIRED: value}})
+    elif object_at(pod.spec, "affinity", "spec").get("nodeAffinity") is None:
+        yield Change(Op.ADD, (*AFFINITY, "nodeAffinity"), REASON, {REQUIRED: value})
+    else:
+        yield Change(Op.ADD, (*AFFINITY, "nodeAffinity", REQUIRED), REASON, value)
 
 
-def _term_changes(
-    required: JsonObject, path: tuple[str, ...], wanted: Sequence[Requirement]
-) -> Iterator[Change]:
-    where = ".".join(path)
-    for index, term in enumerate(parse_terms(required.get(TERMS), where)):
+def _term_changes(terms: Sequence[SelectorTerm], wanted: Sequence[Requirement]) -> Iterator[Change]:
+    for index, term in enumerate(terms):
         if not term.expressions and not term.fields:
             continue
         missing = _missing(term, wanted)
-        place = (*path, str(index), "matchExpressions")
+        place = (*AFFINITY, "nodeAffinity", REQUIRED, TERMS, str(index), "matchExpressions")
         if missing and not term.expressions:
             yield Change(Op.ADD, place, REASON, [_document(r) for r in missing])
             continue

@@ -10,18 +10,17 @@ from policies.patch import Change, Op
 from policies.pod import Pod
 from policies.policy import Injection
 from policies.raw import JsonObject
-from policies.tolerations import Toleration, covers, parse_tolerations
+from policies.tolerations import Toleration, covers
 
 
 def changes(pod: Pod, injection: Injection) -> Iterator[Change]:
     """The tolerations that are missing."""
-    raw = pod.spec.get("tolerations")
-    present = parse_tolerations(raw, f"{pod.spec_path}.tolerations")
+    present = pod.tolerations
     missing = [t for t in injection.tolerations if not any(covers(p, t) for p in present)]
     if not missing:
         return
     path = ("spec", "tolerations")
-    if raw is None:
+    if pod.spec.get("tolerations") is None:
         keys = ", ".join(t.key for t in missing)
         yield Change(Op.ADD, path, _reason(keys), [_document(t) for t in missing])
         return

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from policies.placement import REQUIRED
+from policies.pod import REQUIRED
 from policies.policy import ELIGIBLE_LABEL, Keys
 from tests.properties.fields import UNKNOWN_FIELDS, Document, entries, sparse, weighted
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from policies.node_selector import SelectorTerm, parse_terms
-from policies.placement import REQUIRED
+from policies.pod import REQUIRED
 from policies.raw import JsonObject, object_at, objects_at
 
 

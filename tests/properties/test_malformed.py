@@ -11,8 +11,7 @@ from policies.engine import decide, mutate
 from policies.errors import MalformedError
 from policies.facts import Facts, Operation
 from policies.node import inventory_of
-from policies.placement import REQUIRED
-from policies.pod import parse_pod
+from policies.pod import REQUIRED, parse_pod
 from policies.policy import Action, Keys, Policy
 from policies.templates import pod_templates
 from tests.properties.fields import Document
