@@ -10,6 +10,7 @@ from tests.builders import (
     Object,
     Texts,
     container,
+    decision,
     found,
     online_pod,
     template_of,
@@ -80,6 +81,7 @@ def test_class_change(before: Texts, after: Texts, expected: dict[str, str]) -> 
 def test_only_an_update_of_a_pod_changes_a_class() -> None:
     new, old = marked({QOS_LEVEL: "reclaimed_cores"}), marked({})
     assert found(RULE, new) == ()
+    assert decision(new, operation=Operation.UPDATE).failures == ()
     new, old = template_of(new), template_of(old)
     assert found(RULE, new, old=old, operation=Operation.UPDATE, template_kind="Job") == ()
 

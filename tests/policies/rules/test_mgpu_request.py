@@ -116,6 +116,7 @@ MULTI = [
     ("2", "./4096", {FIRST: "has 2 cards but asks no mgpu-core"}),
     ("1", "100/.", {}),
     ("1", "60/1024", {}),
+    ("1", "1/1024", {}),
     ("1", "60/1023", {FIRST: "1023 MiB for 1 cards, less than 1024 each"}),
     ("1", "100/4096", {FIRST: "full cards"}),
     ("1", "120/4096", {FIRST: "more than 100 percent each"}),

@@ -103,5 +103,12 @@ def test_a_template_would_only_make_pods_that_are_refused(operation: Operation) 
     assert result[0].path == f"spec.template.{INDEX_PATH}"
 
 
+def test_the_remedy_fits_the_act() -> None:
+    (created,) = found(RULE, placed(), username="eve")
+    (updated,) = found(RULE, placed(), old=online_pod(), operation=Operation.UPDATE, username="eve")
+    assert "schedulers" not in created.remedy
+    assert "add it to the policy's `schedulers`" in updated.remedy
+
+
 def test_audit_leaves_it_out() -> None:
     assert found(RULE, placed(), is_audit=True) == ()
