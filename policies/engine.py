@@ -1,13 +1,15 @@
-"""The only place where a verdict is made: `decide` and `decide_node`, with `mutate` beside them.
+"""The only place where a verdict is made: `decide` and its siblings for nodes and bindings, and `mutate`.
 
 Webhook, command line, audit and reports all call these, so that a file that passes `validate` passes
 the webhook and a report never disagrees with either. Every rule runs: all findings come at once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from policies.actions import actions_in
+from policies.binding_verdict import refusals_of_node
 from policies.facts import (
     Decision,
     Facts,
@@ -20,12 +22,13 @@ from policies.facts import (
 )
 from policies.faults import guarded
 from policies.mutations import changes_for
+from policies.node import Node
 from policies.node_change import NodeChange, NodeChangeRule
 from policies.node_verdict import judge_profile, milder, node_findings
 from policies.patch import Mutation
 from policies.placement import parse_placement, possible_nodes
 from policies.pod import Pod, PodClass
-from policies.policy import Action, Exemption, Policy
+from policies.policy import Action, Policy
 from policies.rules import NODE_CHANGE_RULES, NODE_RULES, RULES
 
 RULES_BY_CLASS = {c: tuple(rule for rule in RULES if c in rule.classes) for c in PodClass}
@@ -91,6 +94,19 @@ def decide_node(change: NodeChange) -> Decision:
     return Decision(PodClass.NONE, not denied, tuple(findings), tuple(failures))
 
 
+def decide_binding(pod: Pod, node: Node, policy: Policy) -> Decision:
+    """The verdict on binding this pod, as it stands in the cluster, to this node.
+
+    Only offline pods are refused, and for what the node is. The Binding's annotations are for `decide`.
+    """
+    if pod.pod_class is not PodClass.OFFLINE or pod.is_mirror or pod.is_deleting:
+        return Decision(pod.pod_class, allowed=True)
+    failures: list[RuleFailure] = []
+    findings = tuple(refusals_of_node(node, policy, pod.namespace, failures))
+    denied = bool(findings) or (bool(failures) and _denies_on_failure(pod, policy, failures))
+    return Decision(pod.pod_class, not denied, findings, tuple(failures))
+
+
 def _passes(facts: Facts) -> bool:
     """Deleting is always allowed, also by removing a finalizer; mirror pods run already."""
     if facts.operation not in (Operation.CREATE, Operation.UPDATE):
@@ -101,7 +117,7 @@ def _passes(facts: Facts) -> bool:
 
 def _denies_on_failure(pod: Pod, policy: Policy, failures: Sequence[RuleFailure]) -> bool:
     """A rule that could only have recorded, as in an exempt namespace, does not refuse by failing."""
-    action_of = _actions(policy, pod.namespace)
+    action_of = actions_in(policy, pod.namespace)
     if all(action_of(failure.rule) is Action.AUDIT for failure in failures):
         return False
     if pod.pod_class is PodClass.OFFLINE:
@@ -150,7 +166,7 @@ def _not_judged(facts: Facts) -> tuple[str, ...]:
 
 
 def _findings(facts: Facts, failures: list[RuleFailure]) -> Iterator[Finding]:
-    action_of = _actions(facts.policy, facts.pod.namespace)
+    action_of = actions_in(facts.policy, facts.pod.namespace)
     facts = _with_possible_nodes(facts)
     for rule in _rules(facts):
         action = action_of(rule.id)
@@ -179,17 +195,3 @@ def _with_possible_nodes(facts: Facts) -> Facts:
     placement = parse_placement(pod, (facts.policy.injection, *facts.previous_injections))
     nodes = possible_nodes(placement, facts.inventory, facts.policy.passing_taints)
     return replace(facts, placement=placement, possible_nodes=nodes)
-
-
-def _actions(policy: Policy, namespace: str) -> Callable[[str], Action]:
-    """The action of each rule in a namespace: where it is exempt, findings are only recorded."""
-    exemptions = [e for e in policy.exemptions if namespace in e.namespaces]
-    if not exemptions:
-        return policy.actions.__getitem__
-    return lambda rule_id: _exempted(policy.actions[rule_id], rule_id, exemptions)
-
-
-def _exempted(action: Action, rule_id: str, exemptions: list[Exemption]) -> Action:
-    if any(not e.rules or rule_id in e.rules for e in exemptions):
-        return milder(action, Action.AUDIT)
-    return action

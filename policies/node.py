@@ -3,6 +3,7 @@
 Many nodes share one profile, and profiles are judged, not nodes.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -61,8 +62,14 @@ class Inventory:
     )
     """Each distinct set of taints with its nodes."""
 
+    def node_named(self, name: str) -> Node | None:
+        """The node of this name, None when it is not here. Names are sorted, so this takes few steps."""
+        position = bisect_left(self.nodes, name, key=_name)
+        is_it = position < len(self.nodes) and self.nodes[position].name == name
+        return self.nodes[position] if is_it else None
+
     def __post_init__(self) -> None:
-        nodes = tuple(sorted(self.nodes, key=lambda node: node.name))
+        nodes = tuple(sorted(self.nodes, key=_name))
         index = NodeIndex([node.name for node in nodes], [node.labels for node in nodes])
         object.__setattr__(self, "nodes", nodes)
         object.__setattr__(self, "index", index)
@@ -98,6 +105,10 @@ class NodeSet:
         """Its distinct profiles, each with the nodes of the set that have it."""
         parts = ((profile, self.bits & bits) for profile, bits in self.inventory.profiles)
         return [(profile, NodeSet(self.inventory, bits)) for profile, bits in parts if bits]
+
+
+def _name(node: Node) -> str:
+    return node.name
 
 
 T = TypeVar("T")
