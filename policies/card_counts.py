@@ -6,6 +6,8 @@ leading zeros pass, spaces, empty parts and fractions do not.
 
 import re
 
+from policies.raw import short_text
+
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
@@ -18,5 +20,5 @@ def parse_card_counts(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     for position, part in enumerate(parts, start=1):
         if not INTEGER.fullmatch(part):
-            raise CardCountError(f'part {position}, "{part}", is not an integer')
+            raise CardCountError(f'part {position}, "{short_text(part)}", is not an integer')
     return tuple(int(part) for part in parts)

@@ -9,15 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from policies.container import Container, parse_containers
 from policies.node_selector import SelectorTerm, parse_terms
-from policies.policy import GpuClaims, Keys, Policy
-from policies.quantity import QuantityError, parse_quantity
-from policies.raw import JsonObject, object_at, objects_at, short_text, string_at, strings_at
+from policies.policy import GpuClaims, Policy
+from policies.raw import JsonObject, object_at, objects_at, string_at, strings_at
 from policies.tolerations import Toleration, parse_tolerations
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 RECLAIMED_CORES = "reclaimed_cores"
-DEVICE_CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 
 DeviceClasses = Mapping[str, Sequence[str]]
@@ -35,41 +34,6 @@ class PodClass(StrEnum):
 
 
 MGPU_CLASSES = frozenset({PodClass.OFFLINE, PodClass.ONLINE})
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What one container asks of one GPU resource.
-
-    `value` is in the resource's own unit (percent of a card, MiB, cards), rounded up to a whole number.
-    `problem` is empty, or says why the API server would not take the amount.
-    """
-
-    resource: str
-    text: str
-    value: int
-    problem: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Container:
-    """One container or init container. `path` is its place, such as `spec.initContainers[0]`."""
-
-    name: str
-    path: str
-    index: int
-    is_init: bool
-    core: Ask | None
-    memory: Ask | None
-    reclaimed: Ask | None
-    asks_whole_card: bool
-    raw: JsonObject
-
-    @property
-    def asks_mgpu(self) -> bool:
-        """Whether it names any mGPU resource, whatever the amount."""
-        return self.core is not None or self.memory is not None or self.reclaimed is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +105,7 @@ def parse_pod(
     spec = object_at(raw, "spec", path)
     spec_path = f"{path}.spec" if path else "spec"
     keys = policy.keys
-    containers = tuple(_containers(spec, spec_path, keys, policy.gpu_claims))
+    containers = tuple(parse_containers(spec, spec_path, keys, policy.gpu_claims))
     claims = tuple(_gpu_claims(spec, spec_path, policy.gpu_claims, device_classes or {}))
     qos_level = annotations.get(keys.qos_level)
     pod_class = classify(containers, qos_level, has_gpu_claim=bool(claims))
@@ -187,75 +151,9 @@ def classify(
         return PodClass.OFFLINE if qos_level == RECLAIMED_CORES else PodClass.ONLINE
     if any(c.asks_whole_card for c in containers):
         return PodClass.WHOLE_CARD
-    return PodClass.DRA if has_gpu_claim else PodClass.NONE
-
-
-def _containers(
-    spec: JsonObject, spec_path: str, keys: Keys, claims: GpuClaims
-) -> Iterator[Container]:
-    for field in ("containers", "initContainers"):
-        for index, raw in enumerate(objects_at(spec, field, spec_path)):
-            yield _container(raw, index, f"{spec_path}.{field}", keys, claims)
-
-
-def _container(
-    raw: JsonObject, index: int, list_path: str, keys: Keys, claims: GpuClaims
-) -> Container:
-    path = f"{list_path}[{index}]"
-    resources = object_at(raw, "resources", path)
-    where = f"{path}.resources"
-    requests = object_at(resources, "requests", where)
-    limits = object_at(resources, "limits", where)
-    return Container(
-        name=string_at(raw, "name", path),
-        path=path,
-        index=index,
-        is_init=list_path.endswith("initContainers"),
-        core=_ask(keys.mgpu_core, requests, limits, where),
-        memory=_ask(keys.mgpu_memory, requests, limits, where),
-        reclaimed=_ask(keys.reclaimed_mgpu_core, requests, limits, where),
-        asks_whole_card=_asks_whole_card(requests, limits, where, keys, claims),
-        raw=raw,
-    )
-
-
-def _ask(resource: str, requests: JsonObject, limits: JsonObject, path: str) -> Ask | None:
-    """An absent request takes the limit, as in the API server; an unequal pair is refused there."""
-    has_limit = resource in limits
-    if resource in requests:
-        text, where = requests[resource], f"{path}.requests[{resource}]"
-    elif has_limit:
-        text, where = limits[resource], f"{path}.limits[{resource}]"
-    else:
-        return None
-    shown = short_text(text)
-    try:
-        amount = parse_quantity(text)
-        limit = parse_quantity(limits[resource]) if has_limit else None
-    except QuantityError as error:
-        return Ask(resource, shown, 0, f"is not a quantity: {error}", where)
-    if not amount.is_whole:
-        problem = "is not a whole number: extended resources cannot be split"
-    elif limit is None:
-        problem = "is a request without a limit: extended resources need both, equal"
-    elif limit != amount:
-        other = short_text(limits[resource])
-        problem = f"differs from its limit {other}: extended resources need both, equal"
-    else:
-        problem = ""
-    return Ask(resource, shown, amount.value, problem, where)
-
-
-def _asks_whole_card(
-    requests: JsonObject, limits: JsonObject, path: str, keys: Keys, claims: GpuClaims
-) -> bool:
-    """Whether a whole-card resource is asked; an explicit 0 is a way to say no."""
-    names = (*keys.whole_card, *(DEVICE_CLASS_RESOURCE + c for c in claims.device_classes))
-    for name in names:
-        ask = _ask(name, requests, limits, path)
-        if ask is not None and (ask.value != 0 or ask.problem):
-            return True
-    return False
+    if has_gpu_claim or any(c.asks_device_class for c in containers):
+        return PodClass.DRA
+    return PodClass.NONE
 
 
 def _gpu_claims(

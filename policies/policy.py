@@ -17,6 +17,7 @@ from policies.versions import KubernetesGate
 GENERAL_WEBHOOK_VERSION = "v1.20.0"
 """The version of Volcengine's general-webhook whose behaviour this product has."""
 
+DEVICE_CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
 ELIGIBLE_LABEL = "mgpu-hybrid.node-restriction.kubernetes.io/eligible"
 
 
@@ -137,8 +138,12 @@ class GpuClaims:
     claims: tuple[str, ...] = ()
     """Shell patterns for `resourceClaimName`."""
     device_classes: tuple[str, ...] = ("gpu.nvidia.com", "mig.nvidia.com")
-    """Device classes, matched in claim templates that are known and in
-    `deviceclass.resource.kubernetes.io/<class>` resources."""
+    """Device classes, matched in claim templates that are known and in extended resources."""
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """The extended resources by which containers ask for these device classes."""
+        return tuple(DEVICE_CLASS_RESOURCE + name for name in self.device_classes)
 
 
 @dataclass(frozen=True, slots=True)

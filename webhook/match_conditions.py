@@ -14,7 +14,8 @@ parentheses, to be joined with `&&`, `||` and `!`.
 import json
 from collections.abc import Iterable
 
-from policies.pod import DEVICE_CLASS_RESOURCE, RECLAIMED_CORES
+from policies.node import FIXED_SHARE, MODE_MGPU, MODE_NVIDIA
+from policies.pod import RECLAIMED_CORES
 from policies.policy import GpuClaims, Keys, Policy
 
 CONTAINER_LISTS = ("containers", "initContainers")
@@ -40,9 +41,8 @@ def is_offline(pod: str, keys: Keys) -> str:
 
 def asks_gpu(pod: str, keys: Keys, claims: GpuClaims) -> str:
     """The pod names any GPU resource, or has a claim: which claims are GPUs is decided inside."""
-    device_classes = (DEVICE_CLASS_RESOURCE + name for name in claims.device_classes)
     mgpu = (keys.mgpu_core, keys.mgpu_memory, keys.reclaimed_mgpu_core)
-    names_resource = _names_any(pod, (*mgpu, *keys.whole_card, *device_classes))
+    names_resource = _names_any(pod, (*mgpu, *keys.whole_card, *claims.resources))
     has_claim = f"has({pod}.spec.resourceClaims) && size({pod}.spec.resourceClaims) > 0"
     return f"({names_resource} || ({has_claim}))"
 
@@ -65,6 +65,19 @@ def has_guarded_annotation(keys: Keys) -> str:
 def is_not_deleting(pod: str) -> str:
     """The pod has no deletionTimestamp, so its end cannot depend on the webhook."""
     return f"(!has({pod}.metadata.deletionTimestamp))"
+
+
+def switches_node(keys: Keys) -> str:
+    """An UPDATE of a Node changes its effective scheduling mode, or the compute policy of an mGPU node.
+
+    An absent label counts as its default. So heartbeats, taints, cordons and all other labels are none.
+    """
+    old_mode, mode = (_label(o, keys.gpu_schedule, MODE_NVIDIA) for o in ("oldObject", "object"))
+    old_policy, policy = (
+        _label(o, keys.compute_policy, FIXED_SHARE) for o in ("oldObject", "object")
+    )
+    is_mgpu = f"{mode} == {_literal(MODE_MGPU)}"
+    return f"({mode} != {old_mode} || ({is_mgpu} && {policy} != {old_policy}))"
 
 
 def any_template_asks_gpu(policy: Policy) -> str:
@@ -107,6 +120,13 @@ def _names_any(pod: str, resources: Iterable[str]) -> str:
         for x in lists
     )
     return f"({found})"
+
+
+def _label(root: str, key: str, default: str) -> str:
+    """The value of a label, or what its absence means."""
+    labels, name = f"{root}.metadata.labels", _literal(key)
+    is_there = f"has({labels}) && {name} in {labels}"
+    return f"({is_there} ? {labels}[{name}] : {_literal(default)})"
 
 
 def _annotations(root: str) -> str:

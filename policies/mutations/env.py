@@ -7,10 +7,11 @@ too: the kubelet takes the last one.
 
 from collections.abc import Iterator
 
+from policies.container import Container
 from policies.patch import Change, Op
-from policies.pod import Container, Pod
+from policies.pod import Pod
 from policies.policy import EnvVar, Injection
-from policies.raw import JsonObject, objects_at, string_at
+from policies.raw import JsonObject, objects_at, short_text, string_at
 
 REASON = "tells the mGPU driver that this container's work is offline"
 
@@ -50,7 +51,7 @@ def _corrected(
     old = string_at(entry, "value", f"{container.path}.env")
     if old == variable.value and not has_source:
         return
-    was = "taken from a reference" if has_source else f'"{old}"'
+    was = "taken from a reference" if has_source else f'"{short_text(old)}"'
     warning = (
         f'{container.path}.env: {variable.name} was {was}, is now "{variable.value}": '
         "the class of a pod is not set by hand"

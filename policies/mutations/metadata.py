@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from policies.patch import Change, Op
 from policies.pod import Pod
 from policies.policy import Injection
-from policies.raw import strings_at
+from policies.raw import short_text, strings_at
 
 REASON = "lets people and programs select offline pods"
 
@@ -36,6 +36,10 @@ def _map_changes(
         return
     for key, value in missing.items():
         old = present.get(key)
-        warning = "" if old is None else f'metadata.{field}: {key} was "{old}", is now "{value}"'
+        warning = (
+            ""
+            if old is None
+            else f'metadata.{field}: {key} was "{short_text(old)}", is now "{value}"'
+        )
         op = Op.ADD if old is None else Op.REPLACE
         yield Change(op, ("metadata", field, key), REASON, value, warning)

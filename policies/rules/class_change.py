@@ -14,6 +14,7 @@ from policies.facts import Facts, Operation, Rule, Violation
 from policies.node import FIXED_SHARE
 from policies.pod import MGPU_CLASSES, Pod
 from policies.policy import Action
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -44,7 +45,10 @@ def _carried(facts: Facts) -> Iterator[Violation]:
         if key in pod.annotations:
             yield Violation(
                 path=pod.annotation_path(key),
-                message=f'Binding sets annotation {key} of its pod to "{pod.annotations[key]}"',
+                message=(
+                    f"Binding sets annotation {key} of its pod "
+                    f'to "{short_text(pod.annotations[key])}"'
+                ),
                 remedy="leave this annotation out of the Binding",
                 at_most=Action.DENY if schedulers else Action.WARN,
             )
@@ -53,7 +57,10 @@ def _carried(facts: Facts) -> Iterator[Violation]:
 def _changed(pod: Pod, key: str, what: str, before: str, after: str) -> Violation:
     return Violation(
         path=pod.annotation_path(key),
-        message=f"update changes the pod's {what} from {before} to {after} (annotation {key})",
+        message=(
+            f"update changes the pod's {what} from {short_text(before)} to {short_text(after)} "
+            f"(annotation {key})"
+        ),
     )
 
 

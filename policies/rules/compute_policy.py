@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from policies.facts import Facts, Rule, Violation
 from policies.pod import PodClass
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -20,7 +21,7 @@ def check(facts: Facts) -> Iterator[Violation]:
     allowed = " or ".join(facts.policy.support.compute_policies)
     yield Violation(
         path=facts.pod.annotation_path(key),
-        message=f'annotation {key} is "{value}", which cannot be hybrid',
+        message=f'annotation {key} is "{short_text(value)}", which cannot be hybrid',
         remedy=f"ask for {allowed}, or remove the annotation",
     )
 

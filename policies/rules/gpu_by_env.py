@@ -7,8 +7,9 @@ Field: env of every container that asks no GPU. Allowed: absent, or empty, `none
 
 from collections.abc import Iterator
 
+from policies.container import Container
 from policies.facts import Facts, Rule, Violation
-from policies.pod import Container, Pod, PodClass
+from policies.pod import Pod, PodClass
 from policies.raw import object_at, objects_at
 
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
@@ -18,7 +19,7 @@ HARMLESS = ("", "none", "void")
 def check(facts: Facts) -> Iterator[Violation]:
     """One violation per container that sets the variable and asks no GPU."""
     for container in facts.pod.containers:
-        if container.asks_mgpu or container.asks_whole_card or _has_claim(container, facts.pod):
+        if _asks_gpu(container, facts.pod):
             continue
         for index, entry in enumerate(objects_at(container.raw, "env", container.path)):
             value = entry.get("value") or ""
@@ -31,8 +32,10 @@ def check(facts: Facts) -> Iterator[Violation]:
                 )
 
 
-def _has_claim(container: Container, pod: Pod) -> bool:
-    """Whether the container uses one of the pod's GPU claims."""
+def _asks_gpu(container: Container, pod: Pod) -> bool:
+    """Whether the container asks a GPU in any way, one of the pod's claims included."""
+    if container.asks_mgpu or container.asks_whole_card or container.asks_device_class:
+        return True
     resources = object_at(container.raw, "resources", container.path)
     claims = objects_at(resources, "claims", f"{container.path}.resources")
     return any(claim.get("name") in pod.gpu_claims for claim in claims)

@@ -10,8 +10,10 @@ annotation container-multiple-gpu. Limits equal requests, whole numbers.
 from collections.abc import Iterator
 
 from policies.card_counts import CardCountError, parse_card_counts
+from policies.container import Ask, Container
 from policies.facts import Facts, Rule, Violation
-from policies.pod import Ask, Container, Pod, PodClass
+from policies.pod import Pod, PodClass
+from policies.raw import short_text
 
 LEAST_MEMORY_MIB = 256
 LEAST_MEMORY_PER_CARD_MIB = 1024
@@ -26,7 +28,7 @@ def check(facts: Facts) -> Iterator[Violation]:
     if text is not None:
         fault, counts = _counts(text, pod)
         if fault:
-            message = f'annotation {key} is "{text}": {fault}'
+            message = f'annotation {key} is "{short_text(text)}": {fault}'
             yield Violation(path=pod.annotation_path(key), message=message)
     for container in pod.containers:
         fault = _amount_fault(container)

@@ -16,10 +16,11 @@ def check(facts: Facts) -> Iterator[Violation]:
     pod = facts.pod
     mgpu = ", ".join(c.name for c in pod.mgpu_containers)
     for container in pod.containers:
-        if container.asks_whole_card:
+        if container.asks_whole_card or container.asks_device_class:
+            what = "whole cards" if container.asks_whole_card else "a device class of GPUs"
             yield Violation(
                 path=f"{container.path}.resources",
-                message=f"container {container.name} asks whole cards while {mgpu} asks mGPU",
+                message=f"container {container.name} asks {what} while {mgpu} asks mGPU",
             )
     if pod.gpu_claims:
         yield Violation(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from policies.card_counts import CardCountError, parse_card_counts
 from policies.facts import Facts, Rule, Violation
 from policies.pod import Pod, PodClass
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -21,7 +22,8 @@ def check(facts: Facts) -> Iterator[Violation]:
     fault = _fault(text, facts.pod)
     if fault:
         yield Violation(
-            path=facts.pod.annotation_path(key), message=f'annotation {key} is "{text}": {fault}'
+            path=facts.pod.annotation_path(key),
+            message=f'annotation {key} is "{short_text(text)}": {fault}',
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from policies.card_counts import CardCountError, parse_card_counts
 from policies.facts import Facts, Rule, Violation
 from policies.pod import PodClass
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -25,7 +26,10 @@ def check(facts: Facts) -> Iterator[Violation]:
     if len(counts) == len(facts.pod.main_containers) and all(0 <= c <= 1 for c in counts):
         yield Violation(
             path=facts.pod.annotation_path(key),
-            message=f'annotation {key} is "{text}": schedulers take its presence for multi-card mode',
+            message=(
+                f'annotation {key} is "{short_text(text)}": '
+                "schedulers take its presence for multi-card mode"
+            ),
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from policies.facts import Facts, Rule, Violation
 from policies.pod import RECLAIMED_CORES, PodClass
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -19,7 +20,7 @@ def check(facts: Facts) -> Iterator[Violation]:
     names = [c.name for c in pod.containers if c.reclaimed is not None]
     if not names:
         return
-    has = "is absent" if pod.qos_level is None else f'is "{pod.qos_level}"'
+    has = "is absent" if pod.qos_level is None else f'is "{short_text(pod.qos_level)}"'
     yield Violation(
         path=pod.annotation_path(keys.qos_level),
         message=(

@@ -7,8 +7,9 @@ Allowed: reclaimed-mgpu-core 1 to 100 in at least one container, limit equal to 
 
 from collections.abc import Iterator
 
+from policies.container import Container
 from policies.facts import Facts, Rule, Violation
-from policies.pod import Container, PodClass
+from policies.pod import PodClass
 
 
 def check(facts: Facts) -> Iterator[Violation]:

@@ -7,8 +7,9 @@ Allowed: a whole number of at least 256, limit equal to request.
 
 from collections.abc import Iterator
 
+from policies.container import Container
 from policies.facts import Facts, Rule, Violation
-from policies.pod import Container, PodClass
+from policies.pod import PodClass
 
 LEAST_MEMORY_MIB = 256
 

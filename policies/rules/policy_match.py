@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from policies.facts import Facts, Rule, Violation
 from policies.node import FIXED_SHARE, MODE_MGPU
 from policies.pod import Pod, PodClass
+from policies.raw import short_text
 
 
 def check(facts: Facts) -> Iterator[Violation]:
@@ -22,7 +23,10 @@ def check(facts: Facts) -> Iterator[Violation]:
         return
     yield Violation(
         path=facts.pod.annotation_path(key),
-        message=f"pod asks compute policy {asked}, its possible nodes have {', '.join(sorted(offered))}",
+        message=(
+            f"pod asks compute policy {short_text(asked)}, "
+            f"its possible nodes have {', '.join(sorted(offered))}"
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from policies.facts import Facts, Rule, Violation
 from policies.pod import MGPU_CLASSES
+from policies.raw import short_text
 
 LEVELS = ("reclaimed_cores", "shared_cores", "dedicated_cores", "system_cores")
 
@@ -21,7 +22,7 @@ def check(facts: Facts) -> Iterator[Violation]:
     key = facts.policy.keys.qos_level
     yield Violation(
         path=facts.pod.annotation_path(key),
-        message=f'annotation {key} is "{level}", which is no Katalyst level',
+        message=f'annotation {key} is "{short_text(level)}", which is no Katalyst level',
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from policies.facts import Facts, Operation, Rule, Violation
 from policies.pod import MGPU_CLASSES
 from policies.policy import Action, Keys
+from policies.raw import short_text
 
 SCHEDULING_REMEDY = (
     "leave them alone; if this user is the scheduler, add it to the policy's `schedulers`"
@@ -32,7 +33,7 @@ def check(facts: Facts) -> Iterator[Violation]:
     who = "" if facts.username is None else f" by {facts.username}"
     touched = new.keys() if is_template else old.keys() | new.keys()
     for key in sorted(key for key in touched if old.get(key) != new.get(key)):
-        done = f'is set to "{new[key]}"' if key in new else "is removed"
+        done = f'is set to "{short_text(new[key])}"' if key in new else "is removed"
         yield Violation(
             path=facts.pod.annotation_path(key),
             message=f"annotation {key} {done}{who}, but only the scheduler places containers",

@@ -269,3 +269,21 @@ def test_an_amount_of_any_size_and_depth_is_told_in_few_words(amount: object, te
     (only,) = parse_pod(pod(container({RECLAIMED: amount})), Policy()).containers
     assert only.reclaimed is not None
     assert only.reclaimed.text == text
+
+
+DEVICE_CLASS = "deviceclass.resource.kubernetes.io/gpu.nvidia.com"
+
+
+@pytest.mark.parametrize(
+    ("asks", "expected"),
+    [
+        ({DEVICE_CLASS: "1"}, PodClass.DRA),
+        ({DEVICE_CLASS: "0"}, PodClass.NONE),
+        ({"deviceclass.resource.kubernetes.io/nic": "1"}, PodClass.NONE),
+        ({DEVICE_CLASS: "1", "nvidia.com/gpu": "1"}, PodClass.WHOLE_CARD),
+    ],
+)
+def test_a_device_class_as_an_extended_resource_is_dra(
+    asks: dict[str, object], expected: PodClass
+) -> None:
+    assert parse_pod(pod(container(asks)), Policy()).pod_class is expected

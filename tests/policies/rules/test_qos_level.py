@@ -39,3 +39,8 @@ def test_qos_level(raw: Object, expected: dict[str, str]) -> None:
     result = found(RULE, raw)
     assert [(f.path, f.action) for f in result] == [(path, Action.DENY) for path in expected]
     assert all(expected[f.path] in f.message for f in result)
+
+
+def test_a_long_value_is_shown_short() -> None:
+    (finding,) = found(RULE, online_pod(annotations={QOS_LEVEL: "x" * 10_000}))
+    assert len(finding.message) < 250
