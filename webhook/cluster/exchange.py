@@ -71,7 +71,7 @@ def pieces(request: Request, response: urllib3.BaseHTTPResponse) -> Iterator[byt
         raise _unavailable(request, error) from error
 
 
-def whole_body(request: Request, response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+def whole_body(request: Request, response: urllib3.BaseHTTPResponse, deadline: float) -> bytearray:
     """The complete body, before `deadline` of the steady clock. Raises ClusterUnavailableError.
 
     Afterwards the connection serves the next request, unless the body is not complete.
@@ -94,7 +94,7 @@ def whole_body(request: Request, response: urllib3.BaseHTTPResponse, deadline: f
         raise ClusterUnavailableError(
             f"{request}: the answer did not end in time; check the network and the server's load"
         )
-    return bytes(body)
+    return body
 
 
 def refusal(

@@ -66,8 +66,9 @@ class NodeStore:
             self._kept.pop(name, None)
             self._leave_out(name, error)
         else:
-            self._kept[name] = kept
-            self._read(name, kept)
+            if kept != self._kept.get(name):
+                self._kept[name] = kept
+                self._read(name, kept)
         return name
 
     def apply(self, event: JsonObject) -> None:

@@ -31,6 +31,8 @@ from webhook.cluster.node_metrics import NodeMetrics
 logger = logging.getLogger(__name__)
 
 NODES = "/api/v1/nodes"
+PAGE_SIZE = 250
+"""Half of what clients usually ask for: a page is the largest thing that is ever in memory at once."""
 SHORT_WATCH_SECONDS = 1.0
 IDLE_GRACE_SECONDS = 5.0
 """How much later than the server should have ended a silent watch it counts as dead."""
@@ -164,7 +166,7 @@ class NodeWatch:
 
     def _list(self, api: KubeApi) -> None:
         self._resource_version = ""
-        self._resource_version = self._live.take_list(api.pages(NODES))
+        self._resource_version = self._live.take_list(api.pages(NODES, page_size=PAGE_SIZE))
         self._hear()
         logger.info("nodes listed", extra={"fields": {"resource_version": self._resource_version}})
 

@@ -4,7 +4,9 @@ It serves plain HTTP on a loopback port. It can go away and come back on the sam
 test scripts for the next list or watch is sent instead of a proper answer.
 """
 
+import contextlib
 import json
+import socket
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -53,7 +55,7 @@ def refused(code: int, reason: str, message: str = "because", **headers: str) ->
     return Scripted(code, [body], headers=headers)
 
 
-def event(kind: str, raw: Object) -> bytes:
+def event(kind: str, raw: Mapping[str, object]) -> bytes:
     """One line of a watch."""
     return json.dumps({"type": kind, "object": raw}).encode() + b"\n"
 
@@ -77,6 +79,7 @@ class ApiStandIn:
         self.version = VERSION
         self.generation = 0
         """Counts how often all watches were ended."""
+        self.connections: set[socket.socket] = set()
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
         self._port = 0
@@ -136,13 +139,16 @@ class ApiStandIn:
         self._thread.start()
 
     def go_away(self) -> None:
-        """End all watches by a cut and stop listening."""
+        """Cut every connection and stop listening."""
         self.end_watches()
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._server.server_close()
             self._thread.join()
             self._server = self._thread = None
+        for connection in tuple(self.connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def end_watches(self) -> None:
         """End every watch that runs, in good order."""
@@ -189,6 +195,15 @@ class ApiStandIn:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     api: ApiStandIn
+
+    def setup(self) -> None:
+        super().setup()
+        self.api.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.api.connections.discard(self.connection)
+        with contextlib.suppress(OSError):
+            super().finish()
 
     def do_GET(self) -> None:
         path, query = self._split()

@@ -23,12 +23,6 @@ LINE = event("ADDED", node("a"))
 
 
 @pytest.fixture
-def standin() -> Iterator[ApiStandIn]:
-    with ApiStandIn() as running:
-        yield running
-
-
-@pytest.fixture
 def api(standin: ApiStandIn, tmp_path: Path) -> KubeApi:
     return KubeApi.connect(standin.kubeconfig(tmp_path))
 
