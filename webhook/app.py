@@ -15,6 +15,7 @@ from webhook.endpoints import HookEndpoint
 from webhook.hooks import MUTATE, VALIDATE, Hook
 from webhook.metrics import Metrics
 from webhook.openapi import with_hooks
+from webhook.pod_lookup import LivePods, PodLookup
 from webhook.responder import Responder
 from webhook.state import State
 
@@ -42,12 +43,21 @@ class WebhookApp:
         await app(scope, receive, send)
 
 
-def webhook_app(state: State, metrics: Metrics, intake: Intake | None = None) -> WebhookApp:
-    """The application that answers with what `state` holds and counts in `metrics`."""
+def webhook_app(
+    state: State,
+    metrics: Metrics,
+    intake: Intake | None = None,
+    pods: LivePods | None = None,
+) -> WebhookApp:
+    """The application that answers with what `state` holds and counts in `metrics`.
+
+    `pods` are those of the cluster, None where there is none to ask.
+    """
     intake = intake or Intake()
+    lookup = PodLookup(pods)
 
     def endpoint(hook: Hook) -> HookEndpoint:
-        return HookEndpoint(Responder(hook, state, metrics), intake, metrics)
+        return HookEndpoint(Responder(hook, state, metrics, lookup), intake, metrics)
 
     rest = DocumentedApp(title="mgpu-hybrid webhook", docs_url=None, redoc_url=None)
     return WebhookApp({f"/{hook.name}": endpoint(hook) for hook in (MUTATE, VALIDATE)}, rest)

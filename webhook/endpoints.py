@@ -1,6 +1,7 @@
 """The hot routes as plain ASGI callables: check the head, read the body, answer.
 
-There is no middleware, no request object and no thread on this path. A request that is refused
+There is no middleware and no request object on this path, and a thread only where the API server must be
+asked. A request that is refused
 before its body was read is told so at once; then the rest of its body is drained for a moment, or the
 reset of the connection could overtake the answer.
 """
@@ -38,7 +39,7 @@ class HookEndpoint:
             self._metrics.bad_requests.increment(refusal.reason)
             await _refuse(refusal, scope, receive, send)
         else:
-            await _send(self._responder.reply(body), send)
+            await _send(await self._responder.reply(body), send)
 
 
 def check_head(scope: Scope) -> None:

@@ -5,16 +5,19 @@ validating hook goes by the policy's onRuleError, for which it must know whether
 where not even that can be found out, a body that names offline resources counts as offline.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from policies.engine import decide, mutate
+from policies.engine import decide, decide_node, mutate
 from policies.errors import MalformedError
 from policies.facts import Decision, Operation
 from policies.pod import RECLAIMED_CORES, PodClass, parse_pod
 from policies.policy import Policy
-from webhook.gather import POD, Skip, gather, pod_of
+from webhook.binding_review import binding_decision, binding_query
+from webhook.gather import BINDING, POD, Skip, gather, pod_of
+from webhook.node_review import NODE, is_overridden, node_change_of, node_query
 from webhook.outcome import Outcome
+from webhook.pod_lookup import NOT_ASKED, FoundPods, PodQuery
 from webhook.respond import decided, internal_error, malformed, mutated, not_patched
 from webhook.review import Review
 from webhook.state import Snapshot
@@ -22,15 +25,24 @@ from webhook.state import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One hook: its name, its judgement, and what it says of requests that it cannot judge."""
+    """One hook: its name, its judgement, and what it says of requests that it cannot judge.
+
+    `query` says which pods must be asked of the API server first: for almost every request, none.
+    """
 
     name: str
-    judge: Callable[[Review, Snapshot], Outcome]
+    query: Callable[[Review, Snapshot], PodQuery | None]
+    judge: Callable[[Review, Snapshot, FoundPods], Outcome]
     on_malformed: Callable[[str], Outcome]
     on_error: Callable[[Review, Policy, bytes, Exception], Outcome]
 
 
-def judge_mutation(review: Review, snapshot: Snapshot) -> Outcome:
+def ask_nothing(_review: Review, _snapshot: Snapshot) -> PodQuery | None:
+    """The mutating hook needs no pod but the one in the review."""
+    return None
+
+
+def judge_mutation(review: Review, snapshot: Snapshot, _found: FoundPods = NOT_ASKED) -> Outcome:
     """What the mutating hook answers: a patch for offline pods that are created, else nothing."""
     if review.kind != POD:
         return Outcome(skipped=Skip.VERSION if review.kind.kind == POD.kind else Skip.KIND)
@@ -46,17 +58,51 @@ def judge_mutation(review: Review, snapshot: Snapshot) -> Outcome:
     return Outcome(mutated(mutation, policy.digest, is_dry_run=review.is_dry_run))
 
 
-def judge_validation(review: Review, snapshot: Snapshot) -> Outcome:
-    """What the validating hook answers: the engine's decision on the pod or on each template."""
+def ask_validation(review: Review, snapshot: Snapshot) -> PodQuery | None:
+    """What the verdict on a switch of a node, or on a Binding, depends on besides the review.
+
+    What is malformed asks nothing: the judgement says what is wrong.
+    """
     try:
+        if review.kind == NODE:
+            return node_query(review, snapshot.policy)
+        return binding_query(review, snapshot) if review.kind == BINDING else None
+    except MalformedError:
+        return None
+
+
+def judge_validation(review: Review, snapshot: Snapshot, found: FoundPods = NOT_ASKED) -> Outcome:
+    """What the validating hook answers: the engine's decision on the object or on each template."""
+    try:
+        if review.kind == NODE:
+            return _judge_node(review, snapshot.policy, found)
         facts = gather(review, snapshot)
         if isinstance(facts, Skip):
             return Outcome(skipped=facts)
         decisions = [_located(decide(each), each.pod.path) for each in facts]
+        if review.kind == BINDING:
+            placed = binding_decision(review, snapshot, found)
+            decisions += [placed] if placed is not None else []
     except MalformedError as error:
         return refuse_malformed(str(error))
+    return _outcome(decisions, snapshot.policy)
+
+
+def _judge_node(review: Review, policy: Policy, found: FoundPods) -> Outcome:
+    change = node_change_of(review, policy, found)
+    if isinstance(change, Skip):
+        return Outcome(skipped=change)
+    decision = decide_node(change)
+    outcome = _outcome([decision], policy)
+    if not is_overridden(change, decision):
+        return outcome
+    audit = {**outcome.answer.audit, "override": review.username}
+    return replace(outcome, answer=replace(outcome.answer, audit=audit))
+
+
+def _outcome(decisions: Sequence[Decision], policy: Policy) -> Outcome:
     return Outcome(
-        answer=decided(decisions, snapshot.policy.digest),
+        answer=decided(decisions, policy.digest),
         findings=tuple(finding for decision in decisions for finding in decision.findings),
         failures=tuple(failure for decision in decisions for failure in decision.failures),
     )
@@ -95,6 +141,8 @@ def validation_failed(review: Review, policy: Policy, body: bytes, error: Except
 
 
 def _is_offline(review: Review, policy: Policy, body: bytes) -> bool:
+    if review.kind == NODE:
+        return False
     if review.kind == POD:
         try:
             return parse_pod(review.object, policy).pod_class is PodClass.OFFLINE
@@ -108,5 +156,5 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-MUTATE = Hook("mutate", judge_mutation, unpatchable, mutation_failed)
-VALIDATE = Hook("validate", judge_validation, refuse_malformed, validation_failed)
+MUTATE = Hook("mutate", ask_nothing, judge_mutation, unpatchable, mutation_failed)
+VALIDATE = Hook("validate", ask_validation, judge_validation, refuse_malformed, validation_failed)

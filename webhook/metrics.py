@@ -65,6 +65,14 @@ class Metrics:
         self.bad_requests = Children(
             counter("bad_requests", "Requests refused before they had an answer.", "reason")
         )
+        self.pod_lookups = Children(
+            counter(
+                "pod_lookups",
+                "Questions to the API server about pods, while a request waited.",
+                "about",
+                "result",
+            )
+        )
         self._patches = counter("patches", "Answers with a patch.")
         self._unpatchable = counter("unpatchable", "Pods that could not be patched safely.")
         self.policy_reload_failures = counter(

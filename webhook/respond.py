@@ -108,7 +108,7 @@ def internal_error(*, allowed: bool) -> Answer:
         allowed=False,
         code=500,
         reason="InternalError",
-        message="mgpu-hybrid failed to judge this offline pod, and the policy's onRuleError says "
+        message="mgpu-hybrid failed to judge this object, and the policy's onRuleError says "
         "Deny; the webhook's log has the error under this request's uid",
     )
 
@@ -152,7 +152,7 @@ def _refusal(denying: Sequence[Finding], failures: Sequence[RuleFailure]) -> str
         lines.append(f"… and {len(denying) - len(lines)} more")
     if not denying:
         lines.append(
-            f"mgpu-hybrid could not judge this pod: {_ids(f.rule for f in failures)} failed, and "
+            f"mgpu-hybrid could not judge this object: {_ids(f.rule for f in failures)} failed, and "
             "the policy's onRuleError says Deny; the webhook's log has the error"
         )
     text = "\n".join(lines)

@@ -1,8 +1,8 @@
 """From a complete body to a complete answer: the outermost handler of an admission request.
 
-Everything between the two is synchronous and reads one snapshot, so nothing can change, wait or be
-interrupted on the way. An exception in it is our own fault: it is logged and counted once, and the
-answer still carries the request's uid.
+Everything between the two reads one snapshot. For pods and templates nothing waits on the way; a switch of a
+node waits, without holding up others, until the API server has said which pods are there. An exception is
+our own fault: it is logged and counted once, and the answer still carries the request's uid.
 """
 
 import logging
@@ -13,6 +13,7 @@ from http import HTTPStatus
 from webhook.hooks import Hook
 from webhook.metrics import Metrics
 from webhook.outcome import Outcome
+from webhook.pod_lookup import NOT_ASKED, FoundPods, PodLookup, PodQuery
 from webhook.respond import render
 from webhook.review import RequestError, Review, ReviewError, parse_review
 from webhook.state import Snapshot, State
@@ -35,13 +36,14 @@ class Reply:
 class Responder:
     """Answers the requests of one hook with what `state` holds at the time."""
 
-    def __init__(self, hook: Hook, state: State, metrics: Metrics) -> None:
+    def __init__(self, hook: Hook, state: State, metrics: Metrics, lookup: PodLookup) -> None:
         self._hook = hook
+        self._lookup = lookup
         self._state = state
         self._metrics = metrics
         self._observe_seconds = metrics.duration_of(hook)
 
-    def reply(self, body: bytes) -> Reply:
+    async def reply(self, body: bytes) -> Reply:
         """The answer to one request body. Raises nothing."""
         started = time.perf_counter()
         snapshot = self._state.current
@@ -55,14 +57,18 @@ class Responder:
             outcome = self._hook.on_malformed(str(error))
             self._record(error.uid, None, outcome)
             return Reply(HTTPStatus.OK, JSON, render(error.uid, outcome.answer))
-        outcome, answer = self._answer(review, snapshot, body)
+        outcome, answer = await self._answer(review, snapshot, body)
         self._record(review.uid, review, outcome)
         self._observe_seconds(time.perf_counter() - started)
         return Reply(HTTPStatus.OK, JSON, answer)
 
-    def _answer(self, review: Review, snapshot: Snapshot, body: bytes) -> tuple[Outcome, bytes]:
+    async def _answer(
+        self, review: Review, snapshot: Snapshot, body: bytes
+    ) -> tuple[Outcome, bytes]:
         try:
-            outcome = self._hook.judge(review, snapshot)
+            query = self._hook.query(review, snapshot)
+            found = NOT_ASKED if query is None else await self._find(query, review)
+            outcome = self._hook.judge(review, snapshot, found)
             return outcome, render(review.uid, outcome.answer)
         except Exception as error:  # outermost handler: the API server must get its uid back
             logger.exception(
@@ -70,6 +76,15 @@ class Responder:
             )
             outcome = self._hook.on_error(review, snapshot.policy, body, error)
             return outcome, render(review.uid, outcome.answer)
+
+    async def _find(self, query: PodQuery, review: Review) -> FoundPods:
+        found = await self._lookup.find(query)
+        is_known = found.pods is not None
+        self._metrics.pod_lookups.increment(query.about, "found" if is_known else "unknown")
+        if not is_known:
+            fields = {**_who(review), "because": found.unknown_because}
+            logger.warning("pods are not known", extra={"fields": fields})
+        return found
 
     def _refuse(self, reason: str, status: HTTPStatus, line: str) -> Reply:
         self._metrics.bad_requests.increment(reason)

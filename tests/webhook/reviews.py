@@ -12,7 +12,7 @@ from webhook.review import Review, parse_review
 from webhook.state import Snapshot
 
 UID = "7f0b2891-916f-4ed6-b7cd-27bff1815a8c"
-PLURALS = {"Pod": "pods", "Deployment": "deployments", "Binding": "pods"}
+PLURALS = {"Pod": "pods", "Deployment": "deployments", "Binding": "pods", "Node": "nodes"}
 
 
 def request(raw: Object | None, **fields: object) -> Object:

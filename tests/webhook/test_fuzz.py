@@ -11,7 +11,15 @@ from prometheus_client import CollectorRegistry
 
 from policies.node import inventory_of
 from policies.policy import Policy
-from tests.builders import Object, bare_offline_pod, node, offline_pod, online_pod, whole_card_pod
+from tests.builders import (
+    GPU_SCHEDULE,
+    Object,
+    bare_offline_pod,
+    node,
+    offline_pod,
+    online_pod,
+    whole_card_pod,
+)
 from tests.webhook.asgi import Exchange, Received
 from tests.webhook.reviews import UID, response, review
 from tests.webhook.test_gather import binding, deployment
@@ -40,6 +48,7 @@ SEEDS = [
     review(whole_card_pod()),
     review(deployment(bare_offline_pod())),
     review(binding(), subResource="binding"),
+    review(node(), operation="UPDATE", oldObject=node(labels={GPU_SCHEDULE: None}), namespace=""),
 ]
 
 

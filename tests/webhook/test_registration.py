@@ -133,6 +133,7 @@ def test_mutation_asks_about_every_mgpu_pod_not_only_marked_ones() -> None:
         ("gpu-pods", "Ignore", [PODS_CREATE]),
         ("gpu-pod-changes", "Ignore", [PODS_UPDATE]),
         ("bindings", "Ignore", [("", ("v1",), ("CREATE",), ("bindings", "pods/binding"))]),
+        ("node-changes", "Fail", [("", ("v1",), ("UPDATE",), ("nodes", "nodes/status"))]),
     ],
 )
 def test_validating_hook(name: str, failure_policy: str, rules: list[tuple[object, ...]]) -> None:
@@ -143,15 +144,70 @@ def test_validating_hook(name: str, failure_policy: str, rules: list[tuple[objec
     assert "reinvocationPolicy" not in hook
 
 
-def test_only_offline_pods_can_be_refused_for_our_absence() -> None:
+def test_only_offline_pods_and_switches_can_be_refused_for_our_absence() -> None:
     failing = [h["name"] for h in all_hooks(registration()) if h["failurePolicy"] == "Fail"]
 
-    assert failing == ["offline-pods.mgpu-hybrid.io", "offline-pod-changes.mgpu-hybrid.io"]
+    assert failing == [
+        "offline-pods.mgpu-hybrid.io",
+        "offline-pod-changes.mgpu-hybrid.io",
+        "node-changes.mgpu-hybrid.io",
+    ]
 
 
 @pytest.mark.parametrize(
-    "word", ["nodes", "DELETE", "CONNECT", "resize", "ephemeralcontainers", "*/"]
+    ("switch", "value", "failure_policy"),
+    [
+        pytest.param(Action.DENY, Action.WARN, "Fail", id="default"),
+        pytest.param(Action.WARN, Action.WARN, "Ignore", id="only warns"),
+        pytest.param(Action.AUDIT, Action.OFF, "Ignore", id="only records"),
+        pytest.param(Action.OFF, Action.WARN, "Ignore", id="only the value"),
+        pytest.param(Action.OFF, Action.OFF, None, id="off"),
+    ],
 )
+@pytest.mark.parametrize("server_minor", [UNCONDITIONAL, CONDITIONAL])
+def test_switches_fail_where_the_policy_refuses_them(
+    switch: Action, value: Action, failure_policy: str | None, server_minor: int
+) -> None:
+    actions = {**DEFAULT_ACTIONS, "node-mode-switch": switch, "node-mode-value": value}
+    made = registration(Policy(actions=actions), server_minor=server_minor)
+    hook = hooks_of(made.validating).get("node-changes")
+
+    if failure_policy is None or hook is None:
+        assert hook is None
+        assert failure_policy is None
+    else:
+        is_legacy = server_minor == UNCONDITIONAL
+        assert hook["failurePolicy"] == ("Ignore" if is_legacy else failure_policy)
+
+
+@pytest.mark.parametrize("server_minor", [UNCONDITIONAL, CONDITIONAL])
+def test_nodes_are_cluster_wide_and_no_namespace_is_left_out(server_minor: int) -> None:
+    hook = hooks_of(registration(server_minor=server_minor).validating)["node-changes"]
+    (rule,) = cast("list[dict[str, object]]", hook["rules"])
+
+    assert rule["scope"] == "Cluster"
+    assert hook["namespaceSelector"] == {}
+
+
+def test_heartbeats_do_not_reach_us_on_servers_without_conditions() -> None:
+    hook = hooks_of(registration(server_minor=UNCONDITIONAL).validating)["node-changes"]
+
+    assert rules_of(hook) == [("", ("v1",), ("UPDATE",), ("nodes",))]
+
+
+def test_checked_bindings_all_come() -> None:
+    policy = Policy(check_bindings=True)
+    hook = hooks_of(registration(policy).validating)["bindings"]
+
+    assert "matchConditions" not in hook
+    assert hook["failurePolicy"] == "Ignore"
+    made, default = registration(policy), registration()
+    for hooks in (made.validating, default.validating):
+        cast("list[Hook]", hooks["webhooks"]).remove(hooks_of(hooks)["bindings"])
+    assert made == default
+
+
+@pytest.mark.parametrize("word", ["DELETE", "CONNECT", "resize", "ephemeralcontainers", "*/"])
 @pytest.mark.parametrize("server_minor", [UNCONDITIONAL, CONDITIONAL])
 def test_is_not_registered(word: str, server_minor: int) -> None:
     rules = [rules_of(hook) for hook in all_hooks(registration(server_minor=server_minor))]
@@ -210,6 +266,8 @@ def test_only_our_namespace_and_kube_system_are_left_out(
     made = registration(Policy(webhook_namespace=namespace), server_minor=server_minor)
 
     for hook in all_hooks(made):
+        if hook["name"] == "node-changes.mgpu-hybrid.io":
+            continue
         assert hook["namespaceSelector"] == {
             "matchExpressions": [
                 {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": left_out}
@@ -257,6 +315,7 @@ KEYS = Keys(
     container_multiple_gpu="gpu.example/counts",
     assumed="gpu.example/assumed",
     gpu_index_prefix="gpu.example/index-",
+    gpu_schedule="gpu.example/mode",
 )
 MGPU = {"gpu.example/core", "gpu.example/memory", "gpu.example/spare"}
 OFFLINE = {*MGPU, "qos.example/level"}
@@ -285,6 +344,7 @@ GUARDED = {
         ("gpu-pod-changes", GPU | GUARDED),
         ("templates", GPU - {"qos.example/level"}),
         ("bindings", GUARDED),
+        ("node-changes", {"gpu.example/mode", "gpu.example/policy"}),
         ("other-pods", GPU - {"qos.example/level"}),
     ],
 )
@@ -318,7 +378,7 @@ def test_servers_before_1_28_get_no_conditions_and_only_ignore(server_minor: int
         assert "matchConditions" not in hook
         assert hook["failurePolicy"] == "Ignore"
     assert rules_of(hooks_of(made.mutating)["pods"]) == [PODS_CREATE]
-    assert list(hooks_of(made.validating)) == ["pods", "templates", "bindings"]
+    assert list(hooks_of(made.validating)) == ["pods", "templates", "bindings", "node-changes"]
     assert rules_of(hooks_of(made.validating)["pods"]) == [PODS_CREATE, PODS_UPDATE]
 
 
