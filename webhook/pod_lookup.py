@@ -95,7 +95,9 @@ def _asker(pods: LivePods, query: PodQuery, deadline: float) -> Callable[[], Seq
     """The question as a call; its time runs from now on, not from when a thread is free."""
 
     def ask() -> Sequence[JsonObject]:
-        left = max(0.0, deadline - time.monotonic())
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise PodsUnknownError("the webhook was too busy to ask the API server in time")
         match query:
             case PodsOnNode():
                 return pods.on_node(query.node_name, left)

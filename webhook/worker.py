@@ -25,6 +25,7 @@ from starlette.types import ASGIApp
 from policies.policy import Policy
 from webhook.app import webhook_app
 from webhook.cluster.api import KubeApi
+from webhook.cluster.api_pods import ApiPods
 from webhook.cluster.live_nodes import LiveNodes
 from webhook.cluster.node_metrics import NodeMetrics
 from webhook.cluster.node_watch import NodeWatch
@@ -61,6 +62,7 @@ class Worker:
         self._reloader = Reloader(
             settings, self._state, self._readiness, self._metrics, self._watch
         )
+        self._pods = _pods(settings)
         self._look_due_seconds = 0.0
         self._certificate = ServingCertificate(settings, self._readiness, self._metrics)
         self._stop = asyncio.Event()
@@ -89,7 +91,7 @@ class Worker:
             await health_task
 
     async def _serve(self, on_listening: Callable[[], None]) -> None:
-        app = webhook_app(self._state, self._metrics)
+        app = webhook_app(self._state, self._metrics, pods=self._pods)
         webhook = _listener(app, self._sockets.webhook, self._certificate.context)
         await webhook.listen()
         webhook_task = asyncio.create_task(webhook.answer())
@@ -159,6 +161,10 @@ def run_worker(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+def _pods(settings: ServeSettings) -> ApiPods | None:
+    return ApiPods(lambda: KubeApi.connect(settings.kubeconfig)) if settings.watches_nodes else None
 
 
 def _node_watch(settings: ServeSettings, registry: CollectorRegistry) -> NodeWatch | None:
