@@ -11,7 +11,7 @@ from policies.patch import Mutation
 from policies.pod import PodClass
 from policies.policy import Action
 from webhook.review import API_VERSION, KIND
-from webhook.warning_text import split_warnings
+from webhook.warning_text import printable, split_warnings
 
 MAX_MESSAGE_FINDINGS = 50
 MAX_MESSAGE_CHARACTERS = 16_384
@@ -147,7 +147,7 @@ def _ids(rules: Iterable[str]) -> str:
 
 
 def _refusal(denying: Sequence[Finding], failures: Sequence[RuleFailure]) -> str:
-    lines = [str(finding) for finding in denying[:MAX_MESSAGE_FINDINGS]]
+    lines = [printable(str(finding)) for finding in denying[:MAX_MESSAGE_FINDINGS]]
     if len(denying) > len(lines):
         lines.append(f"… and {len(denying) - len(lines)} more")
     if not denying:

@@ -14,7 +14,13 @@ MAX_PIECES = 4
 MAX_TOTAL_CHARACTERS = 4096
 _LABEL = re.compile(r"\[[a-z0-9-]{1,40}\] ")
 _UNPRINTABLE = re.compile(r"[^ -~\u00a1-\ud7ff\ue000-\uffef\U00010000-\U0010ffff]+")
+_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MORE = "… more warnings are not shown"
+
+
+def printable(text: str) -> str:
+    """The text on one line, with what steers a terminal written out: values in it are a user's."""
+    return _STEERING.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def split_warnings(texts: Iterable[str]) -> tuple[str, ...]:

@@ -111,6 +111,12 @@ def test_a_refusal_for_a_failed_rule_names_it() -> None:
     assert answer.audit["failed"] == "a-rule"
 
 
+def test_a_value_neither_steers_a_terminal_nor_looks_like_a_finding() -> None:
+    value = 'is "a\n[b] all is well\x1b[2J\u202e", which'
+    message = decided([decision(finding("a", message=value))], "digest").message
+    assert message == r'[a] is "a\n[b] all is well\x1b[2J\u202e", which; mend it'
+
+
 def test_a_message_has_an_end() -> None:
     many = decision(*(finding("a", message="x" * 400) for _ in range(1000)))
     message = decided([many], "digest").message
