@@ -30,9 +30,7 @@ class Placement:
     @property
     def description(self) -> str:
         """The selection in words, for messages."""
-        if self.node_name:
-            return f"nodeName {self.node_name}"
-        parts = []
+        parts = [f"nodeName {self.node_name}"] if self.node_name else []
         if self.node_selector:
             pairs = ",".join(f"{key}={value}" for key, value in self.node_selector.items())
             parts.append(f"nodeSelector {pairs}")

@@ -196,7 +196,10 @@ def test_mutation_changes_no_possible_node() -> None:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        (offline_pod(nodeName="n", nodeSelector={"a": "b"}), "nodeName n"),
+        (
+            offline_pod(nodeName="n", nodeSelector={"a": "b"}),
+            "nodeName n and nodeSelector a=b",
+        ),
         (offline_pod(nodeSelector={"a": "b", "c": "d"}), "nodeSelector a=b,c=d"),
         (required(matching("pool", "In", "a")), "required node affinity"),
         (offline_pod(), "no node selection"),
