@@ -52,7 +52,7 @@ def judge_mutation(review: Review, snapshot: Snapshot, _found: FoundPods = NOT_A
         return Outcome(skipped=Skip.SUBRESOURCE)
     policy = snapshot.policy
     try:
-        mutation = mutate(pod_of(review, policy), policy)
+        mutation = mutate(pod_of(review, policy), snapshot.mutating_policy)
     except MalformedError as error:
         return unpatchable(str(error))
     return Outcome(mutated(mutation, policy.digest, is_dry_run=review.is_dry_run))

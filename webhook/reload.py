@@ -11,7 +11,7 @@ from dataclasses import replace
 from policies.node import Inventory
 from policies.policy import Policy
 from webhook.cluster.node_watch import NodeWatch
-from webhook.grace import Replaced, after_change, still_counting
+from webhook.grace import Succession, after_change, at
 from webhook.metrics import Metrics
 from webhook.nodes_file import NodesFile, NodesFileError
 from webhook.policy_file import PolicyFile, PolicyFileError
@@ -40,7 +40,7 @@ class Reloader:
         self._settings = settings
         self._policy_file = PolicyFile(settings.policy_path) if settings.policy_path else None
         self._nodes_file = NodesFile(settings.nodes_path) if settings.nodes_path else None
-        self._replaced: tuple[Replaced, ...] = ()
+        self._succession = Succession(Policy().injection)
         if self._nodes_file is not None or watch is not None:
             readiness.nodes = "node snapshot: not read yet"
         if self._policy_file is None:
@@ -76,8 +76,10 @@ class Reloader:
     def _put(self, policy: Policy, now_seconds: float) -> None:
         old = self._state.current
         inventory = None
-        if old is not None:
-            self._replaced = after_change(self._replaced, old.policy, policy, now_seconds)
+        if old is None:
+            self._succession = Succession(policy.injection)
+        else:
+            self._succession = after_change(self._succession, old.policy, policy, now_seconds)
             self._metrics.policy_info.labels(old.policy.digest).set(0)
             inventory = old.inventory
         self._swap(Snapshot(policy, inventory, self._cluster_version))
@@ -86,9 +88,11 @@ class Reloader:
 
     def _tick_grace(self, now_seconds: float) -> None:
         current = self._state.current
-        kept = still_counting(self._replaced, now_seconds)
-        if current is not None and kept != self._replaced:
-            self._replaced = kept
+        if current is None:
+            return
+        succession = at(self._succession, current.policy, now_seconds)
+        if succession != self._succession:
+            self._succession = succession
             self._swap(current)
 
     def _tick_nodes(self) -> None:
@@ -142,9 +146,11 @@ class Reloader:
         return self._watch.server_version
 
     def _swap(self, snapshot: Snapshot) -> None:
+        injecting = self._succession.injecting
         self._state.current = Snapshot(
             policy=snapshot.policy,
             inventory=snapshot.inventory,
             cluster_version=snapshot.cluster_version,
-            previous_injections=tuple(replaced.injection for replaced in self._replaced),
+            previous_injections=self._succession.accepted,
+            injecting=None if injecting == snapshot.policy.injection else injecting,
         )

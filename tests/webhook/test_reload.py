@@ -103,6 +103,10 @@ def test_a_changed_policy_takes_force_and_the_old_injection_counts_on(policy_fil
     assert process.snapshot.policy.injection.env[0].value == "other"
     assert process.snapshot.previous_injections == (old.injection,)
     assert process.count("policy_info", digest=old.digest) == 0
+    process.reloader.tick(159.0)
+    assert process.snapshot.mutating_policy.injection == old.injection
+    process.reloader.tick(160.0)
+    assert process.snapshot.mutating_policy is process.snapshot.policy
     process.reloader.tick(309.0)
     assert process.snapshot.previous_injections == (old.injection,)
     process.reloader.tick(310.0)
