@@ -7,7 +7,6 @@ knows whether that is right), and whatever fails is a ClusterError that names me
 import time
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from pathlib import Path
 from typing import cast
 
 import orjson
@@ -16,7 +15,7 @@ from policies.raw import JsonObject, object_at, string_at
 from webhook.cluster.errors import UnreadableAnswerError
 from webhook.cluster.event_stream import EventStream
 from webhook.cluster.exchange import Request, open_response, pieces, refusal, whole_body
-from webhook.cluster.official_client import Transport, transport_of
+from webhook.cluster.official_client import Kubeconfig, Transport, transport_of
 
 Query = Mapping[str, str]
 
@@ -34,7 +33,7 @@ class KubeApi:
         self._transport = transport
 
     @staticmethod
-    def connect(kubeconfig: Path | None, context: str | None = None) -> "KubeApi":
+    def connect(kubeconfig: Kubeconfig, context: str | None = None) -> "KubeApi":
         """A client for a kubeconfig's cluster; None means the cluster in which this process runs.
 
         Sends nothing yet. Raises ClusterSettingsError.
