@@ -1,0 +1,1 @@
+"""The controller against the real API server."""

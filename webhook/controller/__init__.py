@@ -1,0 +1,1 @@
+"""What one leader among the replicas does: it writes on each GPU node whether offline pods may run there."""
