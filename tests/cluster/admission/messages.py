@@ -17,6 +17,12 @@ def warnings(printed: str) -> list[str]:
     return [line.removeprefix("Warning: ") for line in lines if line.startswith("Warning: ")]
 
 
+def joined(printed: str, rule: str) -> str:
+    """The warnings of one rule, with what was split into pieces in one."""
+    told = [w for w in warnings(printed) if w.startswith(f"[{rule}]")]
+    return " ".join(warning.replace(f"[{rule}] … ", "") for warning in told)
+
+
 def longest(texts: Iterable[str]) -> int:
     """The length of the longest text."""
     return max(map(len, texts))

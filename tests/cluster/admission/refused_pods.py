@@ -176,7 +176,10 @@ REFUSED: dict[str, tuple[Object, str, tuple[str, ...]]] = {
         offline("mixed-with-class", container(OFFLINE_ASKS), container({DEVICE_CLASS: "1"}, "big")),
         "offline-pods",
         (
-            f"[mixed-gpu-modes] container big asks whole cards while worker asks mGPU; {MODES_REMEDY}",
+            (
+                "[mixed-gpu-modes] container big asks a device class of GPUs while worker asks mGPU; "
+                f"{MODES_REMEDY}"
+            ),
         ),
     ),
     "online-request": (

@@ -13,7 +13,7 @@ from tests.builders import (
     container,
 )
 from tests.cluster.admission.manifests import offline, other, section, text
-from tests.cluster.admission.messages import refused, warnings
+from tests.cluster.admission.messages import joined, refused
 from tests.cluster.admission.patches import annotate, bind, patch
 from tests.cluster.kubectl import Kubectl
 
@@ -103,7 +103,7 @@ def test_placement_by_another_user_is_warned_of(with_pods: Kubectl) -> None:
     done = annotate(with_pods, "batch", {ASSUMED: "true", GPU_INDEX: "0"})
 
     assert done.code == 0
-    assert " ".join(w.replace("[scheduler-annotations] … ", "") for w in warnings(done.err)) == (
+    assert joined(done.err, "scheduler-annotations") == (
         '[scheduler-annotations] annotation vke.volcengine.com/assumed is set to "true" by admin, but '
         f"only the scheduler places containers; {ALONE} "
         "[scheduler-annotations] annotation vke.volcengine.com/gpu-index-container-worker is set to "
@@ -117,7 +117,7 @@ def test_placement_in_a_binding_is_warned_of(with_pods: Kubectl) -> None:
     done = bind(with_pods, "bound", {ASSUMED: "true"})
 
     assert done.code == 0
-    assert " ".join(w.replace("[scheduler-annotations] … ", "") for w in warnings(done.err)) == (
+    assert joined(done.err, "scheduler-annotations") == (
         '[scheduler-annotations] annotation vke.volcengine.com/assumed is set to "true" by admin, but '
         f"only the scheduler places containers; {ALONE}"
     )
@@ -128,7 +128,7 @@ def test_class_in_a_binding_is_warned_of(with_pods: Kubectl) -> None:
     done = bind(with_pods, "unbound", {QOS_LEVEL: "shared_cores"})
 
     assert done.code == 0
-    assert " ".join(w.replace("[class-change] … ", "") for w in warnings(done.err)) == (
+    assert joined(done.err, "class-change") == (
         "[class-change] Binding sets annotation katalyst.kubewharf.io/qos_level of its pod to "
         '"shared_cores"; leave this annotation out of the Binding'
     )

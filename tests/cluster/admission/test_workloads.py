@@ -14,7 +14,7 @@ from tests.cluster.admission.manifests import (
     text,
     without_memory,
 )
-from tests.cluster.admission.messages import longest, refused, warnings
+from tests.cluster.admission.messages import joined, longest, refused, warnings
 from tests.cluster.admission.registered_webhook import registered
 from tests.cluster.kubectl import Kubectl
 
@@ -87,10 +87,27 @@ def test_nodes_only_warn(
 
     assert done.code == 0
     assert longest(told) <= 120
-    assert " ".join(w.replace("[node-compute-policy] … ", "") for w in told) == (
+    assert joined(done.err, "node-compute-policy") == (
         "[node-compute-policy] spec.template: 2 of 2 possible nodes (nodeSelector pool=native) cannot "
         "suspend offline work for online work: 2 have compute policy native-burst-share (native-1, "
         "native-2); select nodes with guaranteed-burst-share or fixed-share"
+    )
+
+
+def test_one_refused_node_is_enough_for_a_daemon_set(with_old_deployment: Kubectl) -> None:
+    template = labelled_template("agent", offline("x", nodeSelector={"pool": "mixed"}))
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": template},
+    }
+    done = with_old_deployment.succeed("create", "-f", "-", stdin=text(workload))
+
+    assert joined(done.err, "node-compute-policy") == (
+        "[node-compute-policy] spec.template: 1 of 2 possible nodes (nodeSelector pool=mixed) cannot "
+        "suspend offline work for online work: 1 has compute policy native-burst-share (mixed-2); "
+        "select nodes with guaranteed-burst-share or fixed-share"
     )
 
 
@@ -107,6 +124,41 @@ def test_old_deployment_can_be_labelled_and_scaled(with_old_deployment: Kubectl)
     assert with_old_deployment.succeed("label", "deployment", "old", "tier=gold").err == ""
     assert with_old_deployment.succeed("scale", "deployment", "old", "--replicas=3").err == ""
     assert with_old_deployment.succeed("rollout", "pause", "deployment", "old").err == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("scale", "--replicas=0"), id="scale"),
+        pytest.param(("patch", "--type=merge", '-p={"spec":{"replicas":0}}'), id="replicas"),
+        pytest.param(("annotate", "example.com/note=x"), id="annotation"),
+        pytest.param(
+            ("patch", "--type=merge", '-p={"metadata":{"finalizers":["example.com/x"]}}'),
+            id="finalizer",
+        ),
+        pytest.param(
+            ("patch", "--type=merge", '-p={"metadata":{"finalizers":null}}'), id="finalizer-removed"
+        ),
+    ],
+)
+def test_old_deployment_can_be_left(
+    with_old_deployment: Kubectl, arguments: tuple[str, ...]
+) -> None:
+    verb, *flags = arguments
+    done = with_old_deployment(verb, "deployment/old", *flags)
+
+    assert (done.code, done.err) == (0, "")
+
+
+def test_old_deployment_can_end(with_old_deployment: Kubectl) -> None:
+    gone = deployment("gone", without_memory("x"))
+    gone["metadata"] = {"name": "gone", "labels": {"kept": "no"}}
+    exempt = with_old_deployment.in_namespace("kube-system")  # where nobody refuses it
+    exempt.succeed("create", "-f", "-", stdin=text(gone))
+    exempt.succeed("delete", "deployment", "gone", "--wait=false")
+    with_old_deployment.succeed("delete", "deployment", "old", "--dry-run=server")
+
+    assert exempt("get", "deployment", "gone").code == 1
 
 
 def test_old_deployment_cannot_be_made_worse(with_old_deployment: Kubectl) -> None:
