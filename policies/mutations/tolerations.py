@@ -29,7 +29,7 @@ def changes(pod: Pod, injection: Injection) -> Iterator[Change]:
 
 
 def _reason(keys: str) -> str:
-    return f"lets the pod onto nodes that are reserved for offline work by the taint {keys}"
+    return f"admits nodes that are tainted for offline work ({keys})"
 
 
 def _document(toleration: Toleration) -> JsonObject:
