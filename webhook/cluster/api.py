@@ -73,6 +73,8 @@ class KubeApi:
             token = string_at(object_at(page, "metadata", ""), "continue", "metadata")
             if not token:
                 return
+            if token == asked.get("continue"):
+                raise UnreadableAnswerError(f"GET {path}: the list does not go on after a page")
             asked["continue"] = token
 
     def watch(

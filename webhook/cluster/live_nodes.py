@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from threading import Lock
 
+from policies.errors import MalformedError
 from policies.node import Inventory
 from policies.policy import Policy
 from policies.raw import JsonObject, object_at, string_at
@@ -50,7 +51,7 @@ class LiveNodes:
         """Take up a whole list, and remove what it does not have. Returns its resource version.
 
         What goes wrong between pages goes on to the caller; what earlier pages said stays.
-        Raises MalformedError when a page is none.
+        Raises MalformedError when a page is none, or when no page says its version.
         """
         with self._lock:
             lacking = self._lacking
@@ -62,6 +63,8 @@ class LiveNodes:
             with self._lock:
                 names |= self._store.put_page(page)
             version = string_at(object_at(page, "metadata", ""), "resourceVersion", "metadata")
+        if not version:
+            raise MalformedError("metadata.resourceVersion", "must be in a list, is missing")
         with self._lock:
             self._store.keep_only(names)
             self._is_synced = True

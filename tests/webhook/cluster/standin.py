@@ -7,6 +7,7 @@ test scripts for the next list or watch is sent instead of a proper answer.
 import contextlib
 import json
 import socket
+import sys
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -132,8 +133,7 @@ class ApiStandIn:
         class Handler(_Handler):
             api = stand_in
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", self._port), Handler)
         self._port = self._server.server_port
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
@@ -190,6 +190,15 @@ class ApiStandIn:
         cast("dict[str, object]", raw["metadata"])["resourceVersion"] = str(self.revision)
         self.history.append((self.revision, event(kind, raw)))
         self.changed.notify_all()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that has left is no news; anything else is."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):

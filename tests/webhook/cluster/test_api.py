@@ -1,7 +1,9 @@
 """The client against a stand-in that can do what a real API server does only when it is ill."""
 
+import gzip
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,37 @@ def test_answers_that_are_none(
     assert api.get(NODES)["kind"] == "NodeList"
 
 
+def test_a_compressed_answer_is_read(standin: ApiStandIn, api: KubeApi) -> None:
+    packed = gzip.compress(b'{"kind": "NodeList", "items": []}')
+    standin.next_lists.append(
+        Scripted(pieces=[packed[:10], packed[10:]], headers={"Content-Encoding": "gzip"})
+    )
+    assert api.get(NODES) == {"kind": "NodeList", "items": []}
+
+
+def test_a_compressed_answer_that_is_broken(standin: ApiStandIn, api: KubeApi) -> None:
+    standin.next_lists.append(Scripted(pieces=[b"{}"], headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(ClusterUnavailableError, match="the connection failed"):
+        api.get(NODES)
+
+
+def test_a_list_that_never_goes_on_is_given_up(standin: ApiStandIn, api: KubeApi) -> None:
+    page = Scripted(pieces=[b'{"metadata": {"continue": "same"}, "items": []}'])
+    standin.next_lists.extend([page] * 3)
+    with pytest.raises(UnreadableAnswerError, match="does not go on after a page"):
+        list(api.pages(NODES))
+    assert len(standin.lists) == 2
+
+
+def test_several_threads_share_one_client(standin: ApiStandIn, api: KubeApi) -> None:
+    names = [f"n-{number}" for number in range(40)]
+    for name in names:
+        standin.put(node(name))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda name: api.get(f"{NODES}/{name}"), names))
+    assert names_of(found) == names
+
+
 def test_pages_that_drip_have_a_limit_in_all(
     standin: ApiStandIn, api: KubeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,24 +261,6 @@ def test_an_event_without_end_is_given_up(
     standin.next_watches.append(Scripted(pieces=[b"x" * 600, b"x" * 600], end="silence"))
     with pytest.raises(UnreadableAnswerError, match="more than 1000 bytes"):
         list(events(api))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        pytest.param("users: [a: b: token: very-secret", r"line 1: is not YAML", id="no YAML"),
-        pytest.param("a: b", "cannot be used: .*Invalid kube-config", id="another document"),
-        pytest.param("", "cannot be used", id="empty"),
-        pytest.param("[]", "cannot be used", id="a list"),
-    ],
-)
-def test_kubeconfigs_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "kubeconfig"
-    path.write_text(text)
-    with pytest.raises(ClusterSettingsError, match=message) as caught:
-        KubeApi.connect(path)
-    assert str(path) in str(caught.value)
-    assert "very-secret" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_context_that_is_not_there(standin: ApiStandIn, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from policies.node import Inventory, inventory_of
 from policies.policy import Keys, NodePool, Policy
@@ -264,3 +266,42 @@ def test_a_policy_that_reads_what_was_not_kept_needs_another_list(keys: Keys, ra
     store.put(raw)
     assert store.use(policy)
     assert store.inventory() == inventory_of([raw], policy)
+
+
+VARIANTS: tuple[Callable[[str], Object], ...] = (
+    node,
+    lambda name: big(node(name)),
+    lambda name: node(name, labels={"zone": "z"}),
+    lambda name: node(name, taints=[TAINT]),
+    lambda name: {"metadata": {"name": name}},
+    lambda name: with_changed(node(name), "spec", "taints", value=7),
+)
+ACTIONS = st.tuples(
+    st.sampled_from(["put", "remove", "list"]), st.sampled_from("abc"), st.sampled_from(VARIANTS)
+)
+
+
+@given(st.lists(ACTIONS, max_size=30))
+def test_events_and_lists_lead_to_the_same_nodes(
+    actions: list[tuple[str, str, Callable[[str], Object]]],
+) -> None:
+    store, server = a_store(), dict[str, Object]()
+    told = store.inventory()
+    for action, name, variant in actions:
+        if action == "put":
+            server[name] = variant(name)
+            store.apply(event("MODIFIED", server[name]))
+        elif action == "remove":
+            store.apply(event("DELETED", server.pop(name, node(name))))
+        else:
+            server[name] = variant(name)
+            store.keep_only(store.put_page({"items": list(server.values())}))
+        expected = inventory_of([raw for raw in server.values() if is_readable(raw)], Policy())
+        assert store.has_changed is (expected != told)
+        told = store.inventory()
+        assert told == expected
+
+
+def is_readable(raw: Object) -> bool:
+    spec = raw.get("spec")
+    return not isinstance(spec, dict) or isinstance(spec.get("taints", []), list)

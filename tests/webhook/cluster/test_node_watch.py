@@ -1,17 +1,20 @@
 """The watch of the nodes, against an API server that goes away, forgets, and talks nonsense."""
 
 import logging
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from policies.node import Inventory, inventory_of
 from policies.policy import Policy
 from tests.builders import node
 from tests.cluster.waiting import eventually
 from tests.webhook.cluster.standin import GONE_EVENT, ApiStandIn, Scripted, event, refused
-from tests.webhook.cluster.watching import Watching
+from tests.webhook.cluster.watching import POLICY, Watching
 from webhook.cluster import node_watch
 from webhook.cluster.api import KubeApi
 
@@ -133,6 +136,7 @@ def test_what_breaks_the_history_leads_to_another_list(
     [
         pytest.param(Scripted(pieces=[b'{"items": [{"metadata"'], end="cut"), id="half a page"),
         pytest.param(Scripted(pieces=[b'{"items": 7}']), id="a page without items"),
+        pytest.param(Scripted(pieces=[b'{"items": []}']), id="a page without a version"),
         pytest.param(refused(500, "InternalError"), id="an error"),
     ],
 )
@@ -307,3 +311,58 @@ def test_a_policy_that_reads_more_ends_a_running_watch(
     policy = replace(Policy(), keys=replace(Policy().keys, driver_version="x/driver"))
     eventually(lambda: running.inventory(policy) is not None, "the nodes are listed again")
     assert len(standin.lists) == 2
+
+
+class NoPause(Event):
+    """Does not wait between tries."""
+
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - as inherited
+        return self.is_set()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_happens_the_nodes_are_the_servers_in_the_end(
+    seed: int, standin: ApiStandIn, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    watching = Watching(standin.kubeconfig(tmp_path), stop=NoPause())
+    faults = [
+        Scripted(pieces=[GONE_EVENT]),
+        Scripted(pieces=[b"garbage\n"]),
+        Scripted(pieces=[event("ADDED", node("x"))[:-30]], end="cut"),
+        refused(500, "InternalError"),
+        Scripted(),
+    ]
+
+    def put() -> None:
+        label = {"zone": chance.choice("abc")}
+        standin.put(node(f"n-{chance.randrange(20)}", labels=label))
+
+    def remove() -> None:
+        if standin.nodes:
+            standin.remove(chance.choice(sorted(standin.nodes)))
+
+    def away() -> None:
+        standin.go_away()
+        standin.come_back()
+
+    def fault() -> None:
+        chance.choice([standin.next_watches, standin.next_lists]).append(chance.choice(faults))
+        standin.end_watches()
+
+    actions = [put] * 6 + [remove] * 3 + [standin.end_watches, standin.compact, away, fault, fault]
+    watching.watch.start()
+    for _ in range(80):
+        chance.choice(actions)()
+    standin.next_watches.clear()
+    standin.next_lists.clear()
+    standin.put(node("last"))
+
+    found: list[Inventory] = []
+
+    def agrees() -> bool:
+        found.extend(each for each in [watching.inventory()] if each is not None)
+        return found[-1:] == [inventory_of(standin.nodes.values(), POLICY)]
+
+    eventually(agrees, "the nodes are those of the server")
+    watching.watch.stop()

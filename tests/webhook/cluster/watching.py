@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 from prometheus_client import CollectorRegistry
 
@@ -31,7 +32,12 @@ class Clock:
 class Watching:
     """The parts of a watch; `round` runs in the test's own thread."""
 
-    def __init__(self, kubeconfig: Path, connect: Callable[[], KubeApi] | None = None) -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        connect: Callable[[], KubeApi] | None = None,
+        stop: Event | None = None,
+    ) -> None:
         self.clock = Clock()
         self.live = LiveNodes(POLICY, self.clock)
         self.registry = CollectorRegistry()
@@ -43,6 +49,7 @@ class Watching:
             NodeMetrics(self.registry),
             60.0,
             backoff=Backoff(lambda: 0.0),
+            stop=stop,
         )
 
     def _connect(self) -> KubeApi:
