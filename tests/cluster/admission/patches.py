@@ -17,13 +17,15 @@ def annotate(kubectl: Kubectl, pod: str, annotations: object, *arguments: str) -
     return patch(kubectl, pod, {"metadata": {"annotations": annotations}}, *arguments)
 
 
-def bind(kubectl: Kubectl, pod: str, annotations: object, *arguments: str) -> Completed:
+def bind(
+    kubectl: Kubectl, pod: str, annotations: object, *arguments: str, to: str = "serving-a-1"
+) -> Completed:
     """Bind the pod to a node, as a scheduler does."""
     binding: Object = {
         "apiVersion": "v1",
         "kind": "Binding",
         "metadata": {"name": pod, "annotations": annotations},
-        "target": {"apiVersion": "v1", "kind": "Node", "name": "serving-a-1"},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": to},
     }
     url = f"/api/v1/namespaces/{kubectl.namespace}/pods/{pod}/binding"
     return kubectl("create", f"--raw={url}", "-f", "-", *arguments, stdin=text(binding))

@@ -28,13 +28,29 @@ def serving(
     folder: Path, *arguments: str, policy_text: str = "", version: str = GOOD_VERSION
 ) -> Iterator[RunningServer]:
     """`mgpu-hybrid serve` with the nodes of the demo and, where a text is given, a policy file."""
-    if policy_text:
-        policy_file = folder.with_suffix(".policy.yaml")
-        policy_file.write_text(policy_text)
-        arguments = (*arguments, "--policy", str(policy_file))
     known = ["--nodes", str(NODES), "--kubernetes-version", version]
-    with running_server(folder, [*known, *arguments]) as server:
+    policy = _policy_arguments(folder, policy_text)
+    with running_server(folder, [*known, *arguments, *policy]) as server:
         yield server
+
+
+@contextlib.contextmanager
+def serving_live(
+    folder: Path, kubeconfig: Path, *arguments: str, policy_text: str = ""
+) -> Iterator[RunningServer]:
+    """The same in touch with the cluster of a kubeconfig: its nodes and its pods."""
+    known = ["--kubeconfig", str(kubeconfig), "--kubernetes-version", GOOD_VERSION]
+    policy = _policy_arguments(folder, policy_text)
+    with running_server(folder, [*known, *arguments, *policy]) as server:
+        yield server
+
+
+def _policy_arguments(folder: Path, policy_text: str) -> list[str]:
+    if not policy_text:
+        return []
+    policy_file = folder.with_suffix(".policy.yaml")
+    policy_file.write_text(policy_text)
+    return ["--policy", str(policy_file)]
 
 
 @contextlib.contextmanager

@@ -4,7 +4,10 @@ import json
 from dataclasses import replace
 
 from policies.policy import DEFAULT_ACTIONS, Action, Keys, Policy
+from tests.builders import node
+from tests.cluster.conftest import CreateNode
 from tests.cluster.kubectl import Kubectl
+from tests.cluster.nodes import set_node_status
 from tests.cluster.registration.pod_shapes import (
     MARKED,
     OFFLINE_LIMITS,
@@ -101,3 +104,34 @@ def test_form_for_older_servers_asks_about_every_pod(
 
         assert webhook.hooks_called("CREATE", "older") == {"mutate/pods", "validate/pods"}
         assert webhook.hooks_called("UPDATE", "older") == {"validate/pods"}
+
+
+def test_form_for_older_servers_is_not_shown_heartbeats(
+    kubectl: Kubectl, webhook: RecordingWebhook, add_node: CreateNode
+) -> None:
+    name = add_node(node("older-node"))
+    ready = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}
+    with registered(kubectl, webhook, server_minor=26):
+        set_node_status(kubectl, name, {"conditions": [ready]})
+        assert webhook.hooks_called("UPDATE", name) == NOTHING
+
+        kubectl.succeed("label", "node", name, "team=x")
+        assert webhook.hooks_called("UPDATE", name) == {"validate/node-changes"}
+
+
+def test_checked_bindings_are_all_shown(
+    kubectl: Kubectl, webhook: RecordingWebhook, namespace: str
+) -> None:
+    in_namespace = kubectl.in_namespace(namespace)
+    in_namespace.succeed("create", "-f", "-", stdin=json.dumps(named(pod(), "plain")))
+    binding = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": "plain"},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": "some-node"},
+    }
+    url = f"--raw=/api/v1/namespaces/{namespace}/pods/plain/binding"
+    with registered(kubectl, webhook, policy=Policy(check_bindings=True)):
+        in_namespace.succeed("create", url, "-f", "-", stdin=json.dumps(binding))
+
+        assert webhook.hooks_called("CREATE", "plain") == {"validate/bindings"}
