@@ -1,7 +1,6 @@
 """The client against a stand-in that can do what a real API server does only when it is ill."""
 
 import gzip
-import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,6 +1,7 @@
 """Pods from an API server that answers, refuses, is silent, or is not there; over real HTTP on loopback."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -69,18 +70,23 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def pods(server: Server, tmp_path: Path) -> ApiPods:
-    path = tmp_path / "kubeconfig"
+    path = kubeconfig_for(server.url, tmp_path)
+    return ApiPods(lambda: KubeApi.connect(path))
+
+
+def kubeconfig_for(url: str, folder: Path) -> Path:
+    path = folder / "kubeconfig"
     named = {"cluster": "c", "user": "u"}
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "c", "cluster": {"server": server.url}}],
+        "clusters": [{"name": "c", "cluster": {"server": url}}],
         "users": [{"name": "u", "user": {"token": "t"}}],
         "contexts": [{"name": "x", "context": named}],
         "current-context": "x",
     }
     path.write_text(yaml.safe_dump(document))
-    return ApiPods(lambda: KubeApi.connect(path))
+    return path
 
 
 def a_list(*names: str, more: str = "") -> Object:
@@ -176,6 +182,19 @@ def test_nobody_there_then_somebody(
     kubeconfig.write_text(good)
     ask(pods)
     assert len(server.asked) == 1
+
+
+def test_a_port_that_accepts_no_connection(tmp_path: Path) -> None:
+    """As behind a firewall that drops packets: connecting is part of the deadline."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        address = full.getsockname()
+        with socket.create_connection(address), socket.socket() as waiting:
+            waiting.setblocking(False)
+            waiting.connect_ex(address)  # from here on the queue is full
+            url = f"http://127.0.0.1:{address[1]}"
+            pods = ApiPods(lambda: KubeApi.connect(kubeconfig_for(url, tmp_path)))
+            with pytest.raises(PodsUnknownError, match="no answer in time"):
+                pods.on_node("gpu-1", 0.2)
 
 
 def test_a_kubeconfig_that_is_none(pods: ApiPods, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.cluster.waiting import eventually
 from tests.webhook.cluster.standin import ApiStandIn
 from tests.webhook.reviews import body, response
 from tests.webhook.running import RunningServer, trusting
-from webhook.server import EXIT_UNUSABLE, serve
+from webhook import server
 from webhook.settings import ServeSettings
 
 NATIVE_BURST = {"vke.volcengine.com/mgpu-compute-policy": "native-burst-share"}
@@ -101,13 +101,27 @@ def test_a_kubeconfig_that_cannot_be_used_is_told(start: START, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "mistake"),
     [
-        pytest.param({"nodes_path": Path("a"), "kubeconfig": Path("b")}, id="file and kubeconfig"),
-        pytest.param({"kubeconfig": Path("b"), "in_cluster": True}, id="kubeconfig and in-cluster"),
-        pytest.param({"in_cluster": True, "nodes_stale_after_seconds": 0.0}, id="stale at once"),
+        pytest.param({"nodes_path": Path("a")}, "", id="a file alone"),
+        pytest.param({"kubeconfig": Path("b")}, "", id="a kubeconfig alone"),
+        pytest.param(
+            {"nodes_path": Path("a"), "kubeconfig": Path("b")}, "only one", id="file and kubeconfig"
+        ),
+        pytest.param(
+            {"kubeconfig": Path("b"), "in_cluster": True},
+            "only one",
+            id="kubeconfig and in-cluster",
+        ),
+        pytest.param(
+            {"in_cluster": True, "nodes_stale_after_seconds": 0.0}, "0 seconds", id="stale at once"
+        ),
     ],
 )
-def test_settings_that_exclude_each_other(settings: dict[str, object], tmp_path: Path) -> None:
+def test_settings_that_exclude_each_other(
+    settings: dict[str, object], mistake: str, tmp_path: Path
+) -> None:
     given = ServeSettings(self_signed_dir=tmp_path, **settings)  # type: ignore[arg-type]
-    assert serve(given) == EXIT_UNUSABLE
+    found = server._mistake(given)
+    assert mistake in found
+    assert bool(found) is bool(mistake)
