@@ -54,7 +54,7 @@ def open_response(
             transport.url + request.path + query,
             headers=headers,
             body=None if request.body is None else orjson.dumps(request.body),
-            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=idle_seconds),
+            timeout=urllib3.Timeout(min(CONNECT_SECONDS, idle_seconds), idle_seconds),
             retries=False,
             redirect=False,
             preload_content=False,
