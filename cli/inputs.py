@@ -3,17 +3,19 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import BinaryIO
 
+from cli.claim import Claim
 from cli.errors import UnusableError
 from policies.errors import MalformedError
 from policies.manifest_error import ManifestError
 from policies.manifest_files import STDIN, read_manifests
 from policies.manifests import SourcedObject
 from policies.node import Inventory, inventory_of, parse_node
+from policies.pod import DeviceClasses
 from policies.policy import Policy
 
 VERSION = re.compile(r"v?[0-9]{1,9}\.[0-9]{1,9}(?:[.+-][0-9A-Za-z.+-]{1,100})?")
@@ -28,6 +30,8 @@ class Cluster:
     kubernetes_version: str | None
     namespace: str
     """For objects that name none."""
+    look_up: Callable[[Iterable[Claim]], Mapping[str, DeviceClasses]] | None = None
+    """Asks a live cluster for the device classes of claims, by namespace. Raises UnusableError."""
 
 
 def add_input_flags(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +45,26 @@ def add_input_flags(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="manifests, YAML or JSON: files, directories (with all below), or - for standard input",
     )
-    parser.add_argument(
+    nodes = parser.add_mutually_exclusive_group()
+    nodes.add_argument(
         "--nodes",
         metavar="FILE",
         help="Node objects (as `kubectl get nodes -o yaml` prints them) to judge placement against",
+    )
+    nodes.add_argument(
+        "--live",
+        action="store_true",
+        help="take nodes and version from the cluster, found as kubectl finds it",
+    )
+    parser.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        help="with --live; default: $KUBECONFIG, then ~/.kube/config, then the cluster around this pod",
+    )
+    parser.add_argument(
+        "--context",
+        metavar="NAME",
+        help="with --live: the kubeconfig's context, if not the current",
     )
     parser.add_argument(
         "--policy", metavar="FILE", help="a HybridPolicy; default: the built-in one"
@@ -52,7 +72,7 @@ def add_input_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kubernetes-version",
         metavar="V",
-        help="the control plane's version, such as v1.28.15-vke.19",
+        help="the control plane's version, such as v1.28.15-vke.19; default with --live: what it says",
     )
     parser.add_argument(
         "-n",
@@ -73,11 +93,27 @@ def cluster_of(options: argparse.Namespace) -> Cluster:
         raise UnusableError(
             f"--kubernetes-version: {version!r} is not a version such as v1.28.15-vke.19"
         )
+    if options.live:
+        return _live_cluster(options, policy)
+    for flag in ("kubeconfig", "context"):
+        if getattr(options, flag) is not None:
+            raise UnusableError(f"--{flag}: says which cluster to ask, which only --live does")
     return Cluster(
         policy=policy,
         inventory=read_inventory(options.nodes, policy) if options.nodes else None,
         kubernetes_version=version,
         namespace=options.namespace,
+    )
+
+
+def _live_cluster(options: argparse.Namespace, policy: Policy) -> Cluster:
+    live = import_module("cli.live").connect(options.kubeconfig, options.context)
+    return Cluster(
+        policy=policy,
+        kubernetes_version=options.kubernetes_version or live.server_version(),
+        inventory=live.inventory(policy),
+        namespace=options.namespace,
+        look_up=live.device_classes,
     )
 
 

@@ -19,8 +19,8 @@ EXIT_CLEAN, EXIT_UNUSABLE = 0, 2
 
 EPILOG = """\
 Only offline pods that are created are changed; everything else passes through as it is. The reason
-for each change goes to standard error. A mutation depends on the policy alone: --nodes and
---kubernetes-version are checked, so that the flags of validate serve here too.
+for each change goes to standard error. A mutation depends on the policy alone: --nodes, --live
+and --kubernetes-version are checked, so that the flags of validate serve here too.
 
 examples:
   mgpu-hybrid mutate -f pod.yaml

@@ -40,7 +40,8 @@ def _verdict(result: Result, width: int, terminal: Terminal) -> str:
     else:
         word, colour = "ok", GREEN
     where = printable(result.source).ljust(width)
-    what = printable(f"{result.kind} {result.namespace}/{result.name}")
+    name = f"{result.namespace}/{result.name}" if result.namespace else result.name
+    what = printable(f"{result.kind} {name}")
     pod_class = terminal.paint(f"({result.pod_class})", DIM)
     return f"{terminal.paint(word.ljust(6), colour, BOLD)}  {where}  {what} {pod_class}"
 
@@ -85,7 +86,10 @@ def _summary(report: Report, terminal: Terminal) -> Iterator[str]:
 def _not_judged(rules: Sequence[str], terminal: Terminal) -> Iterator[str]:
     by_nodes = [rule for rule in rules if _needs_inventory(rule)]
     by_version = [rule for rule in rules if rule not in by_nodes]
-    for names, flag in ((by_nodes, "--nodes FILE"), (by_version, "--kubernetes-version V")):
+    for names, flag in (
+        (by_nodes, "--nodes FILE or --live"),
+        (by_version, "--kubernetes-version V"),
+    ):
         if names:
             text = f"not judged without {flag}: {', '.join(names)}"
             yield terminal.wrap(text, "  ", first="")

@@ -2,9 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 
+from cli.claims import named_claims
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
 from cli.judging import Result, judge
 from cli.report import Report
@@ -13,6 +14,7 @@ from policies.device_classes import device_classes_of, is_claim
 from policies.errors import MalformedError
 from policies.manifest_error import ManifestError
 from policies.manifests import SourcedObject
+from policies.pod import DeviceClasses
 
 EXIT_CLEAN, EXIT_DENIED, EXIT_UNUSABLE = 0, 1, 2
 
@@ -20,15 +22,17 @@ EPILOG = """\
 Pods are judged after mutation, as in the cluster; pod templates as they are; other kinds are
 skipped and counted. An AdmissionReview is judged by its operation, old object and user.
 Results name FILE:LINE, where LINE is where the object begins. ResourceClaims and
-ResourceClaimTemplates in the same input tell GPU claims from others.
+ResourceClaimTemplates in the same input, or with --live in the cluster, tell GPU claims from others.
 
 examples:
   mgpu-hybrid validate -f pod.yaml
   mgpu-hybrid validate -f deploy/ --nodes nodes.yaml --kubernetes-version v1.28.15-vke.19
+  mgpu-hybrid validate -f deploy/ --live --context production
   helm template . | mgpu-hybrid validate -f - -o json
   kubectl get pods -A -o yaml | mgpu-hybrid validate -f - --policy policy.yaml
 
-exit codes: 0 clean (warnings allowed), 1 something is denied, 2 input that cannot be used
+exit codes: 0 clean (warnings allowed), 1 something is denied, 2 input or a cluster
+that cannot be used
 """
 
 
@@ -70,10 +74,15 @@ def _report(
 ) -> Report:
     """Judges the objects; adds to `errors` those whose fields Kubernetes could not read."""
     objects = tuple(objects)
-    device_classes = _device_classes(objects, errors)
+    in_files = _device_classes(objects, errors)
+    in_cluster = _looked_up(objects, cluster, in_files)
     results: list[Result] = []
     skipped: list[str] = []
     for found in objects:
+        device_classes: DeviceClasses = in_files
+        if in_cluster:
+            namespace = found.namespace or cluster.namespace
+            device_classes = {**in_cluster.get(namespace, {}), **in_files}
         try:
             result = judge(found, cluster, device_classes)
         except ManifestError as error:
@@ -84,6 +93,16 @@ def _report(
         else:
             results.append(result)
     return Report(results, skipped, len(errors))
+
+
+def _looked_up(
+    objects: Iterable[SourcedObject], cluster: Cluster, in_files: DeviceClasses
+) -> Mapping[str, DeviceClasses]:
+    """What a live cluster says of the claims that the input names and does not hold."""
+    if cluster.look_up is None:
+        return {}
+    claims = named_claims(objects, cluster)
+    return cluster.look_up(claim for claim in claims if claim.key not in in_files)
 
 
 def _device_classes(

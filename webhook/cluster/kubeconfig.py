@@ -80,7 +80,7 @@ def _entries(
 
 def _with_absolute_paths(entry: JsonObject, where: str, folder: Path) -> JsonObject:
     """Paths in a kubeconfig are relative to its folder, a plugin's only if they have a slash."""
-    changed: JsonObject = {}
+    changed: dict[str, object] = {}
     for key in FILE_FIELDS:
         text = string_at(entry, key, where)
         if text:

@@ -18,7 +18,7 @@ from webhook.cluster.kubeconfig import merged_kubeconfig
 
 USER_AGENT = "mgpu-hybrid"
 Kubeconfig = Path | Sequence[Path] | None
-"""A file, several that are merged as kubectl merges them, or None for the cluster in which this process runs."""
+"""A file, several that are merged as kubectl does it, or None for the cluster in which this process runs."""
 
 UNUSABLE = (OSError, ValueError, TypeError, AttributeError, LookupError)
 """What the client raises for fields of a wrong type, and for files that are missing or no certificates."""
@@ -73,7 +73,9 @@ def _headers_of(client: Any) -> Callable[[], dict[str, str]]:  # noqa: ANN401 - 
         # A token's file ends with a line break.
         made = {name: value.strip() for name, value in made.items()}
         if not all(value.isascii() and value.isprintable() for value in made.values()):
-            raise ClusterSettingsError("the credential has characters that no HTTP header can carry")
+            raise ClusterSettingsError(
+                "the credential has characters that no HTTP header can carry"
+            )
         return made
 
     return headers
