@@ -8,6 +8,7 @@ from importlib import import_module
 from cli.claims import named_claims
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
 from cli.judging import Result, judge
+from cli.node_changes import is_node_change, judge_node_change
 from cli.report import Report
 from cli.terminal import printable, terminal_of
 from policies.device_classes import device_classes_of, is_claim
@@ -20,7 +21,8 @@ EXIT_CLEAN, EXIT_DENIED, EXIT_UNUSABLE = 0, 1, 2
 
 EPILOG = """\
 Pods are judged after mutation, as in the cluster; pod templates as they are; other kinds are
-skipped and counted. An AdmissionReview is judged by its operation, old object and user.
+skipped and counted. An AdmissionReview is judged by its operation, old object and user; one of a Node's
+update against the pods of that node in the same input.
 Results name FILE:LINE, where LINE is where the object begins. ResourceClaims and
 ResourceClaimTemplates in the same input, or with --live in the cluster, tell GPU claims from others.
 
@@ -84,7 +86,10 @@ def _report(
             namespace = found.namespace or cluster.namespace
             device_classes = {**in_cluster.get(namespace, {}), **in_files}
         try:
-            result = judge(found, cluster, device_classes)
+            if is_node_change(found):
+                result: Result | None = judge_node_change(found, cluster, objects)
+            else:
+                result = judge(found, cluster, device_classes)
         except ManifestError as error:
             errors.append(error)
             continue

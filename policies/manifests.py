@@ -32,6 +32,7 @@ class SourcedObject:
     old: JsonObject | None = None
     username: str | None = None
     """None where no AdmissionReview says it."""
+    groups: tuple[str, ...] = ()
     review_namespace: str = ""
     subresource: str = ""
 
@@ -158,6 +159,7 @@ def _from_review(found: SourcedObject) -> SourcedObject:
             operation=operation,
             old=old if operation is Operation.UPDATE else None,
             username=_text(user, "username") or None,
+            groups=_texts(user, "groups"),
             review_namespace=_text(request, "namespace"),
             subresource=_text(request, "subResource"),
         )
@@ -182,6 +184,12 @@ def _part(found: SourcedObject, parent: JsonObject, key: str, path: str) -> Json
 def _text(parent: JsonObject, key: str) -> str:
     value = parent.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _texts(parent: JsonObject, key: str) -> tuple[str, ...]:
+    value = parent.get(key)
+    entries = value if isinstance(value, list) else []
+    return tuple(entry for entry in entries if isinstance(entry, str))
 
 
 def _name(raw: JsonObject, key: str) -> str:
