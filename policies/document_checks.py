@@ -8,14 +8,19 @@ from collections.abc import Callable, Iterator
 
 from policies.mistakes import FieldPath
 from policies.names import shown
-from policies.policy import BUILTIN_TEMPLATES, ELIGIBLE_LABEL, Keys
+from policies.policy import (
+    BUILTIN_TEMPLATES,
+    ELIGIBLE_LABEL,
+    NODE_USER_PREFIX,
+    NODES_GROUP,
+    Keys,
+)
 from policies.policy_document import CLASS_LABEL
 from policies.raw import JsonObject
 from policies.versions import parse_vke_version
 
 Findings = Iterator[tuple[FieldPath, str]]
 
-NODES_GROUP = "system:nodes"
 VKE_DOMAIN = "vke.volcengine.com"
 MAX_ANNOTATION_BYTES = 256 * 1024
 """The API server's limit for all annotations of an object."""
@@ -48,6 +53,10 @@ def _nodes_switching_themselves(document: object) -> Findings:
     for index, group in enumerate(_items(document, path)):
         if group == NODES_GROUP:
             yield (*path, index), f'"{NODES_GROUP}" cannot be here: a node must not switch itself'
+    path = ("spec", "modeSwitch", "users")
+    for index, user in enumerate(_items(document, path)):
+        if isinstance(user, str) and user.startswith(NODE_USER_PREFIX):
+            yield (*path, index), f"{shown(user)} cannot be here: a node must not switch itself"
 
 
 def _duplicates(document: object) -> Findings:

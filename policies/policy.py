@@ -18,6 +18,10 @@ GENERAL_WEBHOOK_VERSION = "v1.20.0"
 """The version of Volcengine's general-webhook whose behaviour this product has."""
 
 DEVICE_CLASS_RESOURCE = "deviceclass.resource.kubernetes.io/"
+NODES_GROUP = "system:nodes"
+"""The group of all kubelets."""
+NODE_USER_PREFIX = "system:node:"
+"""Before the name of a node it is its kubelet's user."""
 ELIGIBLE_LABEL = "mgpu-hybrid.node-restriction.kubernetes.io/eligible"
 
 
@@ -156,7 +160,9 @@ class ModeSwitch:
     unknown_pods: Action = Action.DENY
 
     def allows(self, username: str, groups: tuple[str, ...]) -> bool:
-        """Whether this user may override."""
+        """Whether this user may override; a kubelet may not, though it is in other groups too."""
+        if NODES_GROUP in groups:
+            return False
         return username in self.users or any(group in self.groups for group in groups)
 
 

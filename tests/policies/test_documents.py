@@ -135,6 +135,12 @@ CASES = [
         ),
     ),
     (
+        '  modeSwitch: {users: [ops, "system:node:gpu-1"]}',
+        1,
+        "modeSwitch.users[1]",
+        "'system:node:gpu-1' cannot be here: a node must not switch itself",
+    ),
+    (
         '  modeSwitch: {groups: [ops, "system:nodes"]}',
         1,
         "modeSwitch.groups[1]",

@@ -91,6 +91,24 @@ def test_override_is_recorded(override: ModeSwitch, action: Action) -> None:
     assert [f.action for f in decision.findings] == [action]
 
 
+@pytest.mark.parametrize(
+    "override",
+    [
+        pytest.param(ModeSwitch(groups=("system:authenticated",)), id="group"),
+        pytest.param(ModeSwitch(users=("system:node:gpu-1",)), id="user"),
+    ],
+)
+def test_a_node_never_switches_itself(override: ModeSwitch) -> None:
+    policy = replace(POLICY, mode_switch=override)
+    by_kubelet = replace(
+        change(MGPU, {}),
+        policy=policy,
+        username="system:node:gpu-1",
+        groups=("system:nodes", "system:authenticated"),
+    )
+    assert [f.action for f in decide_node(by_kubelet).findings] == [Action.DENY]
+
+
 def in_phase(raw: Object, phase: str | None) -> Object:
     return {**raw, "status": {} if phase is None else {"phase": phase}}
 
