@@ -190,10 +190,21 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(parts.query))
         if parts.path == "/version":
             self._answer(b'{"gitVersion":"v1.30.4-vke.3"}')
+        elif parts.path != "/api/v1/nodes":
+            self._refuse()
         elif "watch" in query:
             self._watch()
         else:
             self._answer(self._page(int(query.get("continue", "0")), int(query["limit"])))
+
+    def do_POST(self) -> None:
+        """Refuse: nobody becomes a leader here, since leading has a memory of its own."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._refuse()
+
+    def _refuse(self) -> None:
+        body = json.dumps({"code": 403, "reason": "Forbidden", "message": "only nodes"}).encode()
+        self._answer(body, 403)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as inherited
         """Keep the terminal clean."""
@@ -206,8 +217,8 @@ class _Handler(BaseHTTPRequestHandler):
         items = b",".join(node_bytes(number, FIRST_REVISION) for number in range(start, end))
         return b'{"metadata":' + json.dumps(metadata).encode() + b',"items":[' + items + b"]}"
 
-    def _answer(self, body: bytes) -> None:
-        self.send_response(200)
+    def _answer(self, body: bytes, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

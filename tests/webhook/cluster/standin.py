@@ -235,7 +235,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         raw = self._body()
-        if str(cast("Object", raw["metadata"])["name"]) in self.api.nodes:
+        path, _ = self._split()
+        if path != NODES:
+            self._object(403, status_object(403, "Forbidden", "only nodes"))
+        elif str(cast("Object", raw["metadata"])["name"]) in self.api.nodes:
             self._object(409, status_object(409, "AlreadyExists", "already exists"))
         else:
             self._object(201, self.api.put(raw))
