@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cli.errors import UnusableError
 from cli.inputs import VERSION
-from webhook.settings import ServeSettings
+from webhook.settings import LEASE_NAMESPACE, ServeSettings
 
 TOKEN_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 """Where the kubelet puts a service account's token, unless the pod says that it wants none."""
@@ -65,6 +65,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--workers", type=_workers, default=1, metavar="N", help="processes (default: 1)"
     )
     parser.add_argument(
+        "--controller",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with watched nodes: be a candidate for the one replica that labels them (default)",
+    )
+    parser.add_argument(
+        "--lease-namespace",
+        metavar="NS",
+        help="where the candidates' Lease is; default: the pod's namespace, "
+        f"else {LEASE_NAMESPACE}",
+    )
+    parser.add_argument(
         "--kubernetes-version",
         metavar="V",
         help="the control plane's version, such as v1.28.15-vke.19; default: what a "
@@ -102,11 +114,19 @@ def settings_of(options: argparse.Namespace) -> ServeSettings:
         tls_dir=_directory("--tls-dir", options.tls_dir),
         self_signed_dir=Path(options.self_signed) if options.self_signed else None,
         workers=options.workers,
+        controller=options.controller,
+        lease_namespace=options.lease_namespace or _own_namespace() or LEASE_NAMESPACE,
     )
 
 
 def _is_in_cluster() -> bool:
     return bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and TOKEN_FILE.is_file()
+
+
+def _own_namespace() -> str:
+    """The namespace of the pod in which this runs, empty outside of one."""
+    path = TOKEN_FILE.with_name("namespace")
+    return path.read_text().strip() if _is_in_cluster() and path.is_file() else ""
 
 
 def _existing(flag: str, text: str | None) -> Path | None:

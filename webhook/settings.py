@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+LEASE_NAMESPACE = "mgpu-hybrid-system"
+
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
@@ -34,8 +36,17 @@ class ServeSettings:
     """A directory in which a certificate authority and a serving certificate are made and kept."""
     workers: int = 1
     """Processes that share both ports."""
+    controller: bool = True
+    """Whether this server, where it watches nodes, may become the leader that labels them."""
+    lease_namespace: str = LEASE_NAMESPACE
+    """Where the Lease is by which the replicas agree on a leader."""
 
     @property
     def watches_nodes(self) -> bool:
         """Whether the nodes come from an API server."""
         return self.in_cluster or self.kubeconfig is not None
+
+    @property
+    def leads(self) -> bool:
+        """Whether this server is a candidate."""
+        return self.controller and self.watches_nodes

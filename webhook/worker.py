@@ -30,6 +30,9 @@ from webhook.cluster.live_nodes import LiveNodes
 from webhook.cluster.node_metrics import NodeMetrics
 from webhook.cluster.node_watch import NodeWatch
 from webhook.connection import KEEP_ALIVE_SECONDS, STOP_SECONDS, Listener
+from webhook.controller.controller import Controller
+from webhook.controller.metrics import ControllerMetrics
+from webhook.controller.node_source import NodeSource
 from webhook.health import health_app
 from webhook.listening import Sockets
 from webhook.metrics import Metrics
@@ -63,6 +66,8 @@ class Worker:
             settings, self._state, self._readiness, self._metrics, self._watch
         )
         self._pods = _pods(settings)
+        self._nodes = NodeSource()
+        self._controller = _controller(settings, registry, self._nodes)
         self._look_due_seconds = 0.0
         self._certificate = ServingCertificate(settings, self._readiness, self._metrics)
         self._stop = asyncio.Event()
@@ -79,11 +84,14 @@ class Worker:
         if self._watch is not None:
             self._watch.start()
         looking = asyncio.create_task(self._keep_looking())
+        leading = asyncio.create_task(self._lead())
         try:
             await self._may_go_on.wait()
             if not self._stop.is_set():
                 await self._serve(on_listening)
         finally:
+            self._stop.set()
+            await leading
             looking.cancel()
             if self._watch is not None:
                 await asyncio.to_thread(self._watch.stop)
@@ -100,6 +108,14 @@ class Worker:
         await self._stop.wait()
         webhook.should_exit = True
         await webhook_task
+
+    async def _lead(self) -> None:
+        """Lead, when elected, until the stop; then let go at once, while open requests are answered."""
+        if self._controller is None:
+            return
+        self._controller.start()
+        await self._stop.wait()
+        await asyncio.to_thread(self._controller.stop)
 
     async def _keep_looking(self) -> None:
         """Look at the files and at what the watch heard, again and again, in a thread."""
@@ -119,6 +135,7 @@ class Worker:
             self._reloader.tick(now)
             self._certificate.tick()
         self._reloader.tick_watch(now)
+        self._nodes.look(self._state.current, is_fresh=not self._readiness.stale_nodes)
 
     def _stop_on_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -175,6 +192,19 @@ def _node_watch(settings: ServeSettings, registry: CollectorRegistry) -> NodeWat
         LiveNodes(Policy()),
         NodeMetrics(registry),
         settings.nodes_stale_after_seconds,
+    )
+
+
+def _controller(
+    settings: ServeSettings, registry: CollectorRegistry, nodes: NodeSource
+) -> Controller | None:
+    if not settings.leads:
+        return None
+    return Controller(
+        lambda: KubeApi.connect(settings.kubeconfig),
+        lambda: nodes.current,
+        ControllerMetrics(registry),
+        settings.lease_namespace,
     )
 
 

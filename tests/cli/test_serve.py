@@ -128,3 +128,16 @@ def test_the_tls_directory_is_there() -> None:
 def test_argparse_refuses(flags: list[str], capsys: Capture) -> None:
     assert main(["serve", *flags]) == 2
     assert capsys.readouterr().err
+
+
+def test_who_may_lead_and_where_the_lease_is(tmp_path: Path) -> None:
+    least = settings("--self-signed", str(tmp_path))
+    assert (least.controller, least.lease_namespace) == (True, "mgpu-hybrid-system")
+    told = settings("--self-signed", "x", "--no-controller", "--lease-namespace", "ours")
+    assert (told.controller, told.lease_namespace) == (False, "ours")
+
+
+def test_in_a_pod_the_lease_is_in_its_namespace(token_file: Path) -> None:
+    token_file.with_name("namespace").write_text("gpu-system\n")
+    assert settings("--self-signed", "x").lease_namespace == "gpu-system"
+    assert settings("--self-signed", "x", "--lease-namespace", "ours").lease_namespace == "ours"

@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from threading import Event, Thread
 
@@ -68,14 +68,17 @@ class Controller:
             thread.start()
 
     def stop(self) -> None:
-        """End the writing, then let go of the lease. Call it in any thread but its own."""
+        """End the writing, then let go of the lease. Takes a few seconds at most, answer or none."""
         self._stopping.set()
-        for thread in self._threads:
-            thread.join(self._join_seconds)
         self._metrics.leader.set(0)
-        if any(thread.is_alive() for thread in self._threads):
+        if not _ended(self._threads, self._join_seconds):
             logger.warning("a request still runs: the lease is left to run out")
             return
+        releasing = Thread(target=self._release, name="release", daemon=True)
+        releasing.start()
+        _ended((releasing,), self._join_seconds)
+
+    def _release(self) -> None:
         try:
             self._election.release(self._connect())
         except ClusterError as error:
@@ -95,6 +98,13 @@ class Controller:
         steps = Steps(name, work, self._connect, longest_seconds)
         while not self._stopping.is_set():
             self._stopping.wait(steps.step())
+
+
+def _ended(threads: Sequence[Thread], limit_seconds: float) -> bool:
+    deadline = time.monotonic() + limit_seconds
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return not any(thread.is_alive() for thread in threads)
 
 
 def identity() -> str:
