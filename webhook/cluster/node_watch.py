@@ -136,6 +136,8 @@ class NodeWatch:
             timeout_seconds=self._watch_seconds,
             idle_seconds=self._watch_seconds + IDLE_GRACE_SECONDS,
         )
+        if not self._is_running:  # told so while the watch was opened, when there was none to end
+            self._stream.close()
         self._hear()
         self._take_events(self._stream)
 

@@ -313,6 +313,14 @@ def test_a_policy_that_reads_more_ends_a_running_watch(
     assert len(standin.lists) == 2
 
 
+def test_a_stop_while_the_watch_is_opened_ends_it(standin: ApiStandIn, synced: Watching) -> None:
+    """The server never ends this watch, so that the round would last for half a minute."""
+    standin.next_watches.append(Scripted(pieces=[BOOKMARK], end="silence"))
+    synced.watch._stopping.set()
+    assert synced.round() == 0.0
+    assert synced.trouble == ""
+
+
 class NoPause(Event):
     """Does not wait between tries."""
 
