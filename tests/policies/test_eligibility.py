@@ -121,15 +121,22 @@ def broken(_profile: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViola
 
 
 @pytest.mark.parametrize(
-    ("denies", "label_now", "eligible"),
+    ("denies", "action", "label_now", "eligible"),
     [
-        pytest.param(True, None, False, id="denies, new"),
-        pytest.param(True, "true", True, id="denies, was good: a fault of ours ends no pods"),
-        pytest.param(False, None, True, id="allows, new"),
+        pytest.param(True, Action.DENY, None, False, id="denies, new"),
+        pytest.param(
+            True, Action.DENY, "true", True, id="denies, was good: a fault of ours ends no pods"
+        ),
+        pytest.param(True, Action.WARN, None, False, id="denies, would have warned"),
+        pytest.param(True, Action.AUDIT, None, True, id="denies, would only have recorded"),
+        pytest.param(False, Action.DENY, None, True, id="allows, new"),
     ],
 )
-def test_a_rule_that_fails(label_now: str | None, *, denies: bool, eligible: bool) -> None:
-    policy = Policy(deny_offline_on_rule_error=denies)
+def test_a_rule_that_fails(
+    action: Action, label_now: str | None, *, denies: bool, eligible: bool
+) -> None:
+    """As for a pod: what could only have recorded does not refuse by failing."""
+    policy = replace(acting(NODE_RULES[0].id, action), deny_offline_on_rule_error=denies)
     rules: tuple[NodeRule, ...] = (replace(NODE_RULES[0], check=broken), *NODE_RULES[1:])
     judgement = judge_of(policy, rules)(profile_of(node(), policy))
     assert [failure.rule for failure in judgement.failures] == [NODE_RULES[0].id]

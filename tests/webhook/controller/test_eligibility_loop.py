@@ -121,6 +121,16 @@ def test_a_label_that_was_put_back_at_once_is_noticed_later(scene: Scene) -> Non
     assert scene.on("good") == REFUSED
 
 
+def test_a_node_that_was_deleted_is_not_remembered(scene: Scene) -> None:
+    del scene.api.objects[f"{NODES}/bad"]
+    scene.watch()
+    scene.tick()
+    label = {"mgpu-hybrid.node-restriction.kubernetes.io/eligible": "false"}
+    scene.add(node("bad", labels={**BAD, **label}))
+    scene.tick()
+    assert scene.on("bad") == REFUSED
+
+
 def test_after_a_restart_nothing_is_written(scene: Scene) -> None:
     scene.watch()
     scene.loop = scene.new_loop()
