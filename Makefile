@@ -27,6 +27,7 @@ lint: $(STAMP) ## Style and common mistakes
 
 types: $(STAMP) ## Strict types over source and tests
 	$(BIN)/mypy
+	MYPYPATH=bench $(BIN)/mypy bench
 
 contracts: $(STAMP) ## Imports point inward only
 	$(BIN)/lint-imports .importlinter

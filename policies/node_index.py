@@ -33,6 +33,16 @@ class NodeIndex:
         self._masks: dict[tuple[str, str], Bits] = {}
         self._present: dict[str, Bits] = {}
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The label keys that selectors have asked for so far."""
+        return tuple(self._positions)
+
+    def prepare(self, keys: Iterable[str]) -> None:
+        """Find the nodes of these labels now, so that no request has to."""
+        for key in keys:
+            self._values(key)
+
     def with_label(self, key: str, value: str) -> Bits:
         """The nodes whose label `key` has this value."""
         mask = self._masks.get((key, value))

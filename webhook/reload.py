@@ -136,6 +136,9 @@ class Reloader:
         self._watch.measure(now_seconds)
 
     def _put_nodes(self, policy: Policy, inventory: Inventory) -> None:
+        current = self._state.current
+        if current is not None and current.inventory is not None:
+            inventory.index.prepare(current.inventory.index.keys)
         self._swap(Snapshot(policy, inventory, self._cluster_version))
         self._metrics.gpu_nodes.set(len(inventory.nodes))
 

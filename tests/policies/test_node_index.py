@@ -66,3 +66,13 @@ def test_an_empty_inventory_matches_nothing() -> None:
     index, _ = index_of([])
     assert index.everything == 0
     assert index.in_terms([SelectorTerm((Requirement("pool", "DoesNotExist", ()),), ())]) == 0
+
+
+def test_prepared_keys_are_those_that_were_asked() -> None:
+    index, _ = index_of([{"pool": "a", "zone": "b"}])
+    index.with_label("pool", "a")
+    assert index.keys == ("pool",)
+    later, _ = index_of([{"pool": "a"}, {"pool": "b"}])
+    later.prepare(index.keys)
+    assert later.keys == ("pool",)
+    assert later.with_label("pool", "b") == 2
