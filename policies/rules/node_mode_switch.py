@@ -13,6 +13,10 @@ from policies.node_change import NodeChange, NodeChangeRule
 from policies.policy import Action
 
 SHOWN_PODS = 5
+UNKNOWN_REMEDY = (
+    "try again when the pods of the node can be asked, or let a user of the policy's `modeSwitch` do it; "
+    "`modeSwitch.unknownPods` of the policy says what happens meanwhile"
+)
 
 
 def check(change: NodeChange) -> Iterator[Violation]:
@@ -28,6 +32,7 @@ def check(change: NodeChange) -> Iterator[Violation]:
         yield Violation(
             path=f"metadata.labels[{_key(change, what)}]",
             message=f"{what} of node {change.name} is switched from {before} to {after} while {in_the_way}",
+            remedy=UNKNOWN_REMEDY if change.pods is None else "",
             at_most=at_most,
         )
 

@@ -74,6 +74,7 @@ def test_pods_that_could_not_be_asked(unknown_pods: Action, *, allowed: bool) ->
     decision = decide_node(replace(change(MGPU, {}, None), policy=policy))
     assert [f.action for f in decision.findings] == [unknown_pods]
     assert "no answer within 3 s" in decision.findings[0].message
+    assert decision.findings[0].remedy.startswith("try again when the pods")
     assert decision.allowed is allowed
 
 
