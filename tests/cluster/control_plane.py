@@ -43,8 +43,12 @@ class ControlPlane:
 
 
 @contextlib.contextmanager
-def running_control_plane(binaries: ClusterBinaries, folder: Path) -> Iterator[ControlPlane]:
+def running_control_plane(
+    binaries: ClusterBinaries, folder: Path, *, api_server_flags: Sequence[str] = ()
+) -> Iterator[ControlPlane]:
     """Start etcd and kube-apiserver, their files in the empty `folder`, and end both afterwards.
+
+    `api_server_flags` come after the harness's own, so that of a flag given twice they count.
 
     Raises StartFailedError, with the end of the log, when one of them does not start.
     """
@@ -52,7 +56,10 @@ def running_control_plane(binaries: ClusterBinaries, folder: Path) -> Iterator[C
     admin = authority.issue_client("admin", ["system:masters"])
     etcd_port, peer_port, port = _free_ports(3)
     etcd_arguments = _etcd_arguments(binaries, folder, etcd_port, peer_port)
-    server_arguments = _api_server_arguments(binaries, authority, port, etcd_port)
+    server_arguments = [
+        *_api_server_arguments(binaries, authority, port, etcd_port),
+        *api_server_flags,
+    ]
     url = f"https://{HOST}:{port}"
     with (
         _removed_afterwards(folder / "etcd"),

@@ -106,7 +106,12 @@ def _check(where: str, found: Mapping[str, Mapping[str, JsonObject]], current: s
             f"{where}: the cluster {chosen.get('cluster')!r} needs a server such as https://10.0.0.1:6443"
         )
     if chosen.get("user"):
-        _chosen(where, found["users"], "user", str(chosen["user"]))
+        user = _chosen(where, found["users"], "user", str(chosen["user"]))
+        if user.get("as"):
+            # The client would leave it out in silence, and ask with more rights than were meant.
+            raise ClusterSettingsError(
+                f"{where}: the user {chosen['user']!r} impersonates {user['as']!r}, which is not supported"
+            )
 
 
 def _chosen(where: str, entries: Mapping[str, JsonObject], field: str, name: str) -> JsonObject:

@@ -142,6 +142,11 @@ ENTRIES = kubeconfig()
         pytest.param(
             ENTRIES.replace("    user: a", "    user: b"), "no user named 'b'; it has: a", id="user"
         ),
+        pytest.param(
+            kubeconfig(user={"as": "eve"}),
+            "'a' impersonates 'eve', which is not",
+            id="impersonation",
+        ),
         pytest.param(kubeconfig(server=None), "'a' needs a server such as", id="no server"),
         pytest.param(kubeconfig(server="10.0.0.1:6443"), "'a' needs a server such", id="no scheme"),
         pytest.param(

@@ -1,0 +1,1 @@
+"""The permissions in deploy/rbac.yaml against the real API server."""
