@@ -6,7 +6,7 @@ from cli.claim import Claim
 from cli.inputs import Cluster
 from cli.judging import is_pod
 from policies.errors import MalformedError
-from policies.manifests import SourcedObject
+from policies.manifest.manifests import SourcedObject
 from policies.raw import JsonObject, object_at, objects_at, string_at
 from policies.templates import pod_templates
 

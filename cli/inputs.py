@@ -11,9 +11,9 @@ from typing import BinaryIO
 from cli.claim import Claim
 from cli.errors import UnusableError
 from policies.errors import MalformedError
-from policies.manifest_error import ManifestError
-from policies.manifest_files import STDIN, read_manifests
-from policies.manifests import SourcedObject
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifest_files import STDIN, read_manifests
+from policies.manifest.manifests import SourcedObject
 from policies.node import Inventory, inventory_of, parse_node
 from policies.pod import DeviceClasses
 from policies.policy import Policy
@@ -119,7 +119,7 @@ def _live_cluster(options: argparse.Namespace, policy: Policy) -> Cluster:
 
 def load_policy(path: str) -> Policy:
     """The policy in a file. Raises UnusableError with all its mistakes."""
-    loading = import_module("policies.loading")  # pydantic, which nothing else here needs
+    loading = import_module("policies.document.loading")  # pydantic, which nothing else here needs
     try:
         policy: Policy = loading.load_policy(read_text(path), path)
     except loading.PolicyError as error:

@@ -12,7 +12,7 @@ from policies.apply import apply_in_place
 from policies.engine import decide, mutate
 from policies.errors import MalformedError
 from policies.facts import Decision, Facts, Finding, Operation
-from policies.manifests import SourcedObject
+from policies.manifest.manifests import SourcedObject
 from policies.patch import Mutation
 from policies.pod import DeviceClasses, Pod, PodClass, parse_pod
 from policies.policy import Action

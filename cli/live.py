@@ -13,8 +13,8 @@ from urllib.parse import quote
 from cli.claim import Claim
 from cli.errors import UnusableError
 from cli.terminal import printable
-from policies.device_classes import device_classes_of
 from policies.errors import MalformedError
+from policies.manifest.device_classes import device_classes_of
 from policies.node import Inventory
 from policies.pod import DeviceClasses
 from policies.policy import Policy

@@ -10,8 +10,8 @@ from cli.terminal import printable, terminal_of
 from policies.apply import applied
 from policies.engine import mutate
 from policies.errors import MalformedError
-from policies.manifest_error import ManifestError
-from policies.manifests import SourcedObject
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifests import SourcedObject
 from policies.patch import Mutation
 from policies.pod import parse_pod
 

@@ -8,7 +8,7 @@ import orjson
 
 from cli.terminal import BOLD, CYAN, GREEN, RED, YELLOW, Terminal, printable
 from cli.yaml_output import yaml_of, yaml_stream
-from policies.manifests import SourcedObject
+from policies.manifest.manifests import SourcedObject
 from policies.patch import Change, Mutation, escape
 from policies.raw import JsonObject
 

@@ -11,7 +11,7 @@ from cli.judging import Result
 from policies.engine import decide_node
 from policies.errors import MalformedError
 from policies.facts import Operation
-from policies.manifests import SourcedObject
+from policies.manifest.manifests import SourcedObject
 from policies.node_change import NodeChange, holding_pods, node_settings
 from policies.raw import JsonObject
 

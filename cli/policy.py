@@ -48,7 +48,7 @@ def _shown(path: str | None) -> str:
         default = files("policies") / "data" / "default.yaml"
         return default.read_text(encoding="utf-8")
     policy = load_policy(path)
-    return yaml_of(import_module("policies.policy_document").policy_document(policy))
+    return yaml_of(import_module("policies.document.policy_document").policy_document(policy))
 
 
 def _action(

@@ -11,10 +11,10 @@ from cli.judging import Result, judge
 from cli.node_changes import is_node_change, judge_node_change
 from cli.report import Report
 from cli.terminal import printable, terminal_of
-from policies.device_classes import device_classes_of, is_claim
 from policies.errors import MalformedError
-from policies.manifest_error import ManifestError
-from policies.manifests import SourcedObject
+from policies.manifest.device_classes import device_classes_of, is_claim
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifests import SourcedObject
 from policies.pod import DeviceClasses
 
 EXIT_CLEAN, EXIT_DENIED, EXIT_UNUSABLE = 0, 1, 2

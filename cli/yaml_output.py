@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import yaml
 
+from policies.manifest.yaml_scalars import resolve_plain
 from policies.raw import JsonObject
-from policies.yaml_scalars import resolve_plain
 
 
 class _Dumper(yaml.CSafeDumper):

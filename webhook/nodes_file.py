@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from policies.errors import MalformedError
-from policies.manifest_error import ManifestError
-from policies.manifest_files import read_manifests
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifest_files import read_manifests
 from policies.node import Inventory, Node, parse_node, virtual_node
 from policies.policy import Policy
 

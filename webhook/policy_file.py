@@ -6,8 +6,8 @@ swap of a link by which the kubelet updates a mounted ConfigMap.
 
 from pathlib import Path
 
-from policies.loading import load_policy
-from policies.mistakes import PolicyError
+from policies.document.loading import load_policy
+from policies.document.mistakes import PolicyError
 from policies.policy import Policy
 
 

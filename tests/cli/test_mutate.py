@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cli.main import main
 from cli.yaml_output import yaml_of
-from policies.manifests import objects_in
+from policies.manifest.manifests import objects_in
 from tests.cli.manifests import DEPLOYMENT, MALFORMED, OFFLINE, PLAIN, SERVICE, documents
 
 Capture = pytest.CaptureFixture[str]

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from cli.main import main
-from policies.loading import load_policy
+from policies.document.loading import load_policy
 from policies.policy import Policy
 
 Capture = pytest.CaptureFixture[str]

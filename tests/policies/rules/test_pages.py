@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import policies
+from policies.document.loading import load_policy
 from policies.engine import ALL_RULE_IDS, decide_node, rule_by_id
 from policies.facts import Operation
-from policies.loading import load_policy
 from policies.node_change import NodeChange, holding_pods, node_settings
 from policies.policy import DEFAULT_ACTIONS, Action, Exemption, Policy
 from policies.rules import NODE_CHANGE_RULES

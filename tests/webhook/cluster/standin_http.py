@@ -3,9 +3,11 @@
 import contextlib
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Mapping
 from copy import deepcopy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
@@ -145,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
             api.changed.wait_for(lambda: self._is_news(since, generation), WAIT_SECONDS)
             if api.generation != generation:
                 return []
-            return [each for each in api.history if each[0] > since]
+            return api.history[bisect_right(api.history, since, key=itemgetter(0)) :]
 
     def _is_news(self, since: int, generation: int) -> bool:
         api = self.api

@@ -13,8 +13,8 @@ from typing import Protocol
 import yaml
 from yaml.reader import Reader
 
-from policies.mistakes import FieldPath, Mistake, PolicyError, field_text
-from policies.names import shown
+from policies.document.mistakes import FieldPath, Mistake, PolicyError, field_text
+from policies.document.names import shown
 
 MAX_BYTES = 1024 * 1024
 """A ConfigMap holds no more."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from policies.yaml_scalars import JsonScalar, resolve_plain
+from policies.manifest.yaml_scalars import JsonScalar, resolve_plain
 
 
 @pytest.mark.parametrize(

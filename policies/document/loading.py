@@ -10,17 +10,19 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
-from policies.document_checks import cross_findings
-from policies.document_mistakes import shape_findings
-from policies.documents import (
+from policies.document.document_checks import cross_findings
+from policies.document.document_mistakes import shape_findings
+from policies.document.documents import (
     HybridPolicy,
     InjectionDocument,
     NodePoolDocument,
     PolicySpec,
     SupportDocument,
 )
-from policies.mistakes import FieldPath, Mistake, PolicyError
-from policies.names import shown
+from policies.document.mistakes import FieldPath, Mistake, PolicyError
+from policies.document.names import shown
+from policies.document.policy_document import API_VERSION, KIND, policy_digest, policy_document
+from policies.document.positioned_yaml import PositionedDocument, read_document
 from policies.policy import (
     BUILTIN_TEMPLATES,
     DEFAULT_ACTIONS,
@@ -38,8 +40,6 @@ from policies.policy import (
     TemplateKind,
     node_requirements,
 )
-from policies.policy_document import API_VERSION, KIND, policy_digest, policy_document
-from policies.positioned_yaml import PositionedDocument, read_document
 from policies.raw import type_name
 from policies.tolerations import EQUAL, Toleration
 from policies.versions import KubernetesGate, parse_vke_version

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from policies.manifest_error import ManifestError
+from policies.manifest.manifest_error import ManifestError
 
 SPACE = re.compile(r"[ \t\n\r]*")
 COMMA = re.compile(r"[ \t\n\r]*,?[ \t\n\r]*")

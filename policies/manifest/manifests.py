@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from policies.facts import Operation
-from policies.manifest_error import ManifestError
-from policies.manifest_text import Document, ManifestText
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifest_text import Document, ManifestText
 from policies.raw import JsonObject, type_name
 
 REVIEW_GROUP = "admission.k8s.io/"

@@ -6,11 +6,11 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from policies.documents import HybridPolicy
-from policies.mistakes import FieldPath
-from policies.names import shown
+from policies.document.documents import HybridPolicy
+from policies.document.mistakes import FieldPath
+from policies.document.names import shown
+from policies.document.spelling import did_you_mean
 from policies.raw import type_name
-from policies.spelling import did_you_mean
 
 # How pydantic marks an error in a map's key; the key itself stands before it.
 KEY_MARK = "[key]"

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from policies import field_types as types
-from policies.field_types import Items
+from policies.document import field_types as types
+from policies.document.field_types import Items
 from policies.policy import Policy
 
 BUILT_IN = Policy()

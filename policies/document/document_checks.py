@@ -6,8 +6,9 @@ that one reading finds both kinds of mistakes.
 
 from collections.abc import Callable, Iterator
 
-from policies.mistakes import FieldPath
-from policies.names import shown
+from policies.document.mistakes import FieldPath
+from policies.document.names import shown
+from policies.document.policy_document import CLASS_LABEL
 from policies.policy import (
     BUILTIN_TEMPLATES,
     ELIGIBLE_LABEL,
@@ -15,7 +16,6 @@ from policies.policy import (
     NODES_GROUP,
     Keys,
 )
-from policies.policy_document import CLASS_LABEL
 from policies.raw import JsonObject
 from policies.versions import parse_vke_version
 

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from yaml.nodes import Node
 
-from policies.field_lines import field_line
-from policies.manifest_error import ManifestError
-from policies.yaml_text import compose, yaml_documents
+from policies.manifest.field_lines import field_line
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.yaml_text import compose, yaml_documents
 
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BYTE_ORDER_MARK = "\ufeff"
@@ -62,7 +62,7 @@ class ManifestText:
         return document_line if root is None else field_line(root, path)
 
     def _json(self) -> Iterator[Document]:
-        from policies.json_text import (  # noqa: PLC0415 - most manifests are YAML
+        from policies.manifest.json_text import (  # noqa: PLC0415 - most manifests are YAML
             DuplicateKeyError,
             json_documents,
         )

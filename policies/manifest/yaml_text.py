@@ -13,8 +13,8 @@ from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
-from policies.manifest_error import ManifestError
-from policies.yaml_scalars import JsonScalar, resolve_plain
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.yaml_scalars import JsonScalar, resolve_plain
 
 MAX_DEPTH = 200
 """Levels of nesting. A honest object has 30, and what works on the result is recursive."""

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from policies.manifest_error import ManifestError
-from policies.manifests import SourcedObject, objects_in
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifests import SourcedObject, objects_in
 
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"

@@ -5,11 +5,11 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from policies.documents import HybridPolicy
-from policies.loading import load_policy
-from policies.mistakes import PolicyError
+from policies.document.documents import HybridPolicy
+from policies.document.loading import load_policy
+from policies.document.mistakes import PolicyError
+from policies.document.policy_document import policy_document
 from policies.policy import Policy
-from policies.policy_document import policy_document
 
 HEADER = "apiVersion: mgpu-hybrid.io/v1alpha1\nkind: HybridPolicy\nspec:\n"
 

@@ -9,10 +9,10 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from policies import names
+from policies.document import names
+from policies.document.spelling import did_you_mean
 from policies.node_selector import is_label_key
 from policies.policy import DEFAULT_ACTIONS
-from policies.spelling import did_you_mean
 from policies.versions import PRE_RELEASE, parse_dotted, parse_vke_version
 
 NATIVE_BURST_SHARE = "native-burst-share"

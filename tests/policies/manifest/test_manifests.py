@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.facts import Operation
-from policies.manifest_error import ManifestError
-from policies.manifest_files import read_manifests
-from policies.manifests import SourcedObject, objects_in
+from policies.manifest.manifest_error import ManifestError
+from policies.manifest.manifest_files import read_manifests
+from policies.manifest.manifests import SourcedObject, objects_in
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
 NODE_JSON = '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}'

@@ -2,8 +2,8 @@
 
 import pytest
 
-from policies.device_classes import device_classes_of, is_claim
 from policies.errors import MalformedError
+from policies.manifest.device_classes import device_classes_of, is_claim
 
 
 def claim(requests: object, kind: str = "ResourceClaim") -> dict[str, object]:
