@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 CHECK_EXAMPLES = 80
-SOAK_FACTOR = 50
+SOAK_FACTOR = 12
 SOAK_TIMEOUT_SECONDS = 3600
 HERE = Path(__file__).parent
 
