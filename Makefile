@@ -34,8 +34,9 @@ contracts: $(STAMP) ## Imports point inward only
 
 check: lint types contracts test ## What CI runs
 
-soak: $(STAMP) ## The long runs: many more generated pods and bodies
+soak: $(STAMP) ## The long runs: many more generated pods and bodies, a busy cluster for a minute
 	HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest --timeout 0 tests/properties tests/webhook tests/cli -m "not cluster"
+	$(BIN)/python -m pytest --timeout 0 tests/cluster/live -m soak --log-cli-level=INFO
 
 cluster-binaries: $(STAMP) ## Find or build the API server for the cluster tests, and say where
 	$(BIN)/python -m tests.cluster.binaries

@@ -40,17 +40,17 @@ class AdmissionClient:
     port: int
     ca_path: Path
 
-    def create(self, manifest: JsonObject) -> Admission:
+    def create(self, manifest: JsonObject, *, is_dry_run: bool = False) -> Admission:
         """Admit a new object as the API server would: POST /mutate, apply, POST /validate.
 
         Raises OSError when the webhook cannot be reached and ValueError when an answer is none.
         """
-        mutated = self.post("/mutate", review(manifest))
+        mutated = self.post("/mutate", review(manifest, is_dry_run=is_dry_run))
         patch = cast(
             "list[JsonObject]", json.loads(base64.b64decode(str(mutated.get("patch", "W10="))))
         )
         after = cast("JsonObject", jsonpatch.apply_patch(manifest, patch))
-        verdict = self.post("/validate", review(after))
+        verdict = self.post("/validate", review(after, is_dry_run=is_dry_run))
         status = cast("Mapping[str, str]", verdict.get("status") or {})
         warnings = [
             warning
@@ -88,7 +88,9 @@ class AdmissionClient:
         return response
 
 
-def review(manifest: JsonObject, operation: str = "CREATE") -> JsonObject:
+def review(
+    manifest: JsonObject, operation: str = "CREATE", *, is_dry_run: bool = False
+) -> JsonObject:
     """An AdmissionReview of the object, as the API server sends it."""
     group, _, version = str(manifest["apiVersion"]).rpartition("/")
     kind = str(manifest["kind"])
@@ -106,7 +108,7 @@ def review(manifest: JsonObject, operation: str = "CREATE") -> JsonObject:
             "userInfo": {"username": "demo"},
             "object": manifest,
             "oldObject": None,
-            "dryRun": False,
+            "dryRun": is_dry_run,
             "options": None,
         },
     }

@@ -2,7 +2,13 @@
 
 import pytest
 
-from tests.cluster.tally import CLUSTER_TESTS, UNAVAILABLE_BECAUSE, count, summary_lines
+from tests.cluster.tally import (
+    CLUSTER_TESTS,
+    NO_SCHEDULER_BECAUSE,
+    UNAVAILABLE_BECAUSE,
+    count,
+    summary_lines,
+)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -24,5 +30,7 @@ def pytest_terminal_summary(
     ]
     tally = count(config.stash.get(CLUSTER_TESTS, ()), reports)
     because = config.stash.get(UNAVAILABLE_BECAUSE, None)
-    for line in summary_lines(tally, because):
-        terminalreporter.write_line(line, bold=True, red=because is not None)
+    no_scheduler = config.stash.get(NO_SCHEDULER_BECAUSE, None)
+    is_short = because is not None or no_scheduler is not None
+    for line in summary_lines(tally, because, no_scheduler):
+        terminalreporter.write_line(line, bold=True, red=is_short)

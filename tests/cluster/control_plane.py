@@ -12,7 +12,7 @@ import http.client
 import shutil
 import socket
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,14 +32,31 @@ API_SERVER_LIMIT_SECONDS = 90
 class ControlPlane:
     """A running API server and what a client needs.
 
-    `kubeconfig` is that of a member of system:masters; `pids` are those of etcd and kube-apiserver.
+    `kubeconfig` is that of a member of system:masters.
     """
 
     url: str
     kubeconfig: Path
     authority: ClusterAuthority
     binaries: ClusterBinaries
-    pids: tuple[int, ...]
+    etcd: ServerProcess
+    api_server: ServerProcess
+    is_ready: Callable[[], bool]
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The ids of etcd and kube-apiserver."""
+        return (self.etcd.pid, self.api_server.pid)
+
+    @contextlib.contextmanager
+    def api_server_away(self) -> Iterator[None]:
+        """No API server; afterwards one on the same port and data, which is ready."""
+        self.api_server.stop()
+        try:
+            yield
+        finally:
+            self.api_server.start_again()
+            self.api_server.wait_until(self.is_ready, limit_seconds=API_SERVER_LIMIT_SECONDS)
 
 
 @contextlib.contextmanager
@@ -54,7 +71,7 @@ def running_control_plane(
     """
     authority = ClusterAuthority(folder)
     admin = authority.issue_client("admin", ["system:masters"])
-    etcd_port, peer_port, port = _free_ports(3)
+    etcd_port, peer_port, port = free_ports(3)
     etcd_arguments = _etcd_arguments(binaries, folder, etcd_port, peer_port)
     server_arguments = [
         *_api_server_arguments(binaries, authority, port, etcd_port),
@@ -63,18 +80,21 @@ def running_control_plane(
     url = f"https://{HOST}:{port}"
     with (
         _removed_afterwards(folder / "etcd"),
-        _running("etcd", etcd_arguments, folder) as etcd,
-        _running("kube-apiserver", server_arguments, folder) as server,
+        running("etcd", etcd_arguments, folder) as etcd,
+        running("kube-apiserver", server_arguments, folder) as server,
     ):
-        tls = _client_context(authority, admin)
+        tls = client_context(authority, admin)
+        is_ready = partial(answers_ok, port, tls, "/readyz")
         etcd.wait_until(partial(_accepts, etcd_port), limit_seconds=ETCD_LIMIT_SECONDS)
-        server.wait_until(partial(_is_ready, port, tls), limit_seconds=API_SERVER_LIMIT_SECONDS)
+        server.wait_until(is_ready, limit_seconds=API_SERVER_LIMIT_SECONDS)
         yield ControlPlane(
             url=url,
             kubeconfig=write_kubeconfig(folder / "admin.kubeconfig", url, authority, admin),
             authority=authority,
             binaries=binaries,
-            pids=(etcd.pid, server.pid),
+            etcd=etcd,
+            api_server=server,
+            is_ready=is_ready,
         )
 
 
@@ -104,7 +124,8 @@ def _removed_afterwards(data: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _running(name: str, arguments: Sequence[str], folder: Path) -> Iterator[ServerProcess]:
+def running(name: str, arguments: Sequence[str], folder: Path) -> Iterator[ServerProcess]:
+    """A server process whose log is in `folder`; it is ended with the context."""
     process = ServerProcess(name, arguments, folder / f"{name}.log")
     try:
         yield process
@@ -156,7 +177,7 @@ def _api_server_arguments(
     ]
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that nobody listens on now; all are held at once, so that they differ."""
     with contextlib.ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
@@ -173,17 +194,21 @@ def _accepts(port: int) -> bool:
     return True
 
 
-def _client_context(authority: ClusterAuthority, client: KeyPair) -> ssl.SSLContext:
+def client_context(authority: ClusterAuthority, client: KeyPair) -> ssl.SSLContext:
+    """TLS as this user, towards servers of this authority."""
     context = ssl.create_default_context(cafile=str(authority.certificate_path))
     context.load_cert_chain(client.certificate, client.key)
     return context
 
 
-def _is_ready(port: int, tls: ssl.SSLContext) -> bool:
-    """Whether /readyz says so, which it does once the RBAC roles and priority classes exist."""
+def answers_ok(port: int, tls: ssl.SSLContext, path: str) -> bool:
+    """Whether a server on this port answers 200 at this path.
+
+    The API server's /readyz does once the RBAC roles and priority classes exist.
+    """
     connection = http.client.HTTPSConnection(HOST, port, timeout=5, context=tls)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         return connection.getresponse().status == http.HTTPStatus.OK
     except (OSError, http.client.HTTPException):
         return False

@@ -21,14 +21,9 @@ class ServerProcess:
 
     def __init__(self, name: str, arguments: Sequence[str], log: Path) -> None:
         self._name = name
+        self._arguments = (*_ending_with_us(), *arguments)
         self._log = log
-        with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [*_ending_with_us(), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+        self._process = self._started()
 
     @property
     def pid(self) -> int:
@@ -53,6 +48,19 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait(timeout=STOP_SECONDS)
+
+    def start_again(self) -> None:
+        """Start a stopped process with the same arguments and the same log."""
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                self._arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
 
     def _failed(self, what: str) -> StartFailedError:
         tail = self._log.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")

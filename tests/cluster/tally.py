@@ -8,6 +8,7 @@ import pytest
 
 CLUSTER_TESTS = pytest.StashKey[Collection[str]]()
 UNAVAILABLE_BECAUSE = pytest.StashKey[str]()
+NO_SCHEDULER_BECAUSE = pytest.StashKey[str]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,13 @@ def count(cluster_tests: Collection[str], reports: Iterable[pytest.TestReport]) 
     return Tally(run=len(called - skipped), skipped=len(skipped))
 
 
-def summary_lines(tally: Tally, unavailable_because: str | None) -> list[str]:
-    """The lines for the terminal; the reason is given when there was no API server to run on."""
+def summary_lines(
+    tally: Tally, unavailable_because: str | None, no_scheduler_because: str | None = None
+) -> list[str]:
+    """The lines for the terminal; a reason is given when there was nothing to run on."""
     lines = [f"cluster tests: {tally.run} run, {tally.skipped} skipped"]
     if unavailable_because is not None:
         lines.append(f"CLUSTER TESTS DID NOT RUN: {unavailable_because}")
+    if no_scheduler_because is not None:
+        lines.append(f"SCHEDULER TESTS DID NOT RUN: {no_scheduler_because}")
     return lines

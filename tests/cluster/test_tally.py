@@ -45,18 +45,25 @@ def test_count(reports: list[pytest.TestReport], tally: Tally) -> None:
 
 
 @pytest.mark.parametrize(
-    ("because", "lines"),
+    ("because", "no_scheduler", "lines"),
     [
-        pytest.param(None, ["cluster tests: 3 run, 1 skipped"], id="they ran"),
+        pytest.param(None, None, ["cluster tests: 3 run, 1 skipped"], id="they ran"),
         pytest.param(
             "no `go` on PATH",
+            None,
             ["cluster tests: 3 run, 1 skipped", "CLUSTER TESTS DID NOT RUN: no `go` on PATH"],
             id="they could not",
         ),
+        pytest.param(
+            None,
+            "PATH",
+            ["cluster tests: 3 run, 1 skipped", "SCHEDULER TESTS DID NOT RUN: PATH"],
+            id="those with a scheduler could not",
+        ),
     ],
 )
-def test_summary_lines(because: str | None, lines: list[str]) -> None:
-    assert summary_lines(Tally(run=3, skipped=1), because) == lines
+def test_summary_lines(because: str | None, no_scheduler: str | None, lines: list[str]) -> None:
+    assert summary_lines(Tally(run=3, skipped=1), because, no_scheduler) == lines
 
 
 def test_a_run_without_any_binaries_skips_and_says_so_in_capitals(tmp_path: Path) -> None:

@@ -15,3 +15,11 @@ def eventually(is_so: Callable[[], bool], what: str, *, limit_seconds: float = 2
     while not is_so():
         assert time.monotonic() < deadline, f"not within {limit_seconds:g} s: {what}"
         time.sleep(POLL_SECONDS)
+
+
+def throughout(is_so: Callable[[], bool], what: str, *, seconds: float) -> None:
+    """Return after so long; fail the test as soon as it is not so."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert is_so(), f"not all the time: {what}"
+        time.sleep(POLL_SECONDS)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from demo.server import RunningServer, running_server
-from policies.loading import load_policy
+from policies.document.loading import load_policy
 from policies.policy import Policy
 from tests.cluster.admission.manifests import text, unmarked
 from tests.cluster.admission.server_metrics import faults_of_webhook
@@ -20,7 +20,7 @@ from webhook.registration import ClientConfig, webhook_configurations
 NODES = Path(__file__).parents[3] / "demo" / "nodes.yaml"
 GOOD_VERSION = "v1.28.15-vke.19"
 NEWEST_MINOR = 36
-"""Of the API server that is under test."""
+"""Of the API server that is under test. Lower ones get the registration of that version from it too."""
 
 
 @contextlib.contextmanager
@@ -54,28 +54,38 @@ def _policy_arguments(folder: Path, policy_text: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def registered(kubectl: Kubectl, server: RunningServer, *, policy_text: str = "") -> Iterator[None]:
+def registered(
+    kubectl: Kubectl,
+    server: RunningServer,
+    *,
+    policy_text: str = "",
+    server_minor: int = NEWEST_MINOR,
+) -> Iterator[None]:
     """The API server calls both hooks of this webhook, and none of them afterwards.
 
     A call that fails, or a patch that does not apply, fails the module: nothing here may rely on the
     failure policy.
     """
     before = faults_of_webhook(kubectl)
-    with registered_unwatched(kubectl, server, policy_text=policy_text):
+    with registered_unwatched(kubectl, server, policy_text=policy_text, server_minor=server_minor):
         yield
     assert faults_of_webhook(kubectl) == before
 
 
 @contextlib.contextmanager
 def registered_unwatched(
-    kubectl: Kubectl, server: RunningServer, *, policy_text: str = ""
+    kubectl: Kubectl,
+    server: RunningServer,
+    *,
+    policy_text: str = "",
+    server_minor: int = NEWEST_MINOR,
 ) -> Iterator[None]:
     """The same for tests that take the webhook away."""
     policy = load_policy(policy_text, "policy.yaml") if policy_text else Policy()
     client = ClientConfig(
         server.client.ca_path.read_bytes(), url=f"https://127.0.0.1:{server.client.port}"
     )
-    made = webhook_configurations(policy, client, server_minor=NEWEST_MINOR)
+    made = webhook_configurations(policy, client, server_minor=server_minor)
     both = {"apiVersion": "v1", "kind": "List", "items": [made.mutating, made.validating]}
     document = json.dumps(both)
     try:

@@ -10,9 +10,9 @@ import pytest
 
 from tests.builders import Object
 from tests.cluster.admission.manifests import offline, section
-from tests.cluster.admission.pod_stream import Reply, create_pods
 from tests.cluster.admission.registered_webhook import registered_unwatched, serving
 from tests.cluster.control_plane import ControlPlane
+from tests.cluster.direct import Reply, create_pod, send_all
 from tests.cluster.kubectl import Kubectl
 
 PODS = 240
@@ -33,14 +33,15 @@ def stream(
     control_plane: ControlPlane, module_kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stream]:
     folder = tmp_path_factory.mktemp("termination") / "tls"
-    pods = [offline(f"pod-{number}") for number in range(PODS)]
+    namespace = module_kubectl.namespace
+    pods = [create_pod(namespace, offline(f"pod-{number}")) for number in range(PODS)]
     with serving(folder) as server, registered_unwatched(module_kubectl, server):
 
         def stop_once(answered: int) -> None:
             if answered == STOP_AFTER:
                 os.kill(server.pid, signal.SIGTERM)
 
-        replies = create_pods(control_plane, module_kubectl.namespace, pods, stop_once)
+        replies = send_all(control_plane, pods, stop_once)
         stored = module_kubectl.read("get", "pods")["items"]
         assert isinstance(stored, list)
         yield Stream(replies, stored)
