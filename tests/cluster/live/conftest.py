@@ -3,20 +3,24 @@
 `control_plane` and `kubectl` replace the session's; whatever else a test takes is built on these.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 
 import pytest
 
+from tests.builders import Object
+from tests.cluster.admission.manifests import section
 from tests.cluster.binaries import ClusterBinaries
 from tests.cluster.control_plane import ControlPlane, running_control_plane
 from tests.cluster.kubectl import Kubectl
+from tests.cluster.live.fleet import add_nodes, remove_nodes
 from tests.cluster.processes import ServerProcess
 from tests.cluster.scheduler import running_scheduler
 from tests.cluster.tally import NO_SCHEDULER_BECAUSE
 
 StartScheduler = Callable[[], AbstractContextManager[ServerProcess]]
+PutNodes = Callable[[Iterable[Object]], list[str]]
 
 
 @pytest.fixture(scope="package")
@@ -44,6 +48,20 @@ def module_namespace(kubectl: Kubectl, namespace_numbers: Iterator[int]) -> str:
     name = f"live-{next(namespace_numbers)}"
     kubectl.succeed("create", "namespace", name)
     return name
+
+
+@pytest.fixture
+def put_nodes(control_plane: ControlPlane) -> Iterator[PutNodes]:
+    """A function that creates Nodes as `add_nodes` does; all are deleted after the test."""
+    names: list[str] = []
+
+    def put(nodes: Iterable[Object]) -> list[str]:
+        nodes = list(nodes)
+        names.extend(str(section(raw, "metadata")["name"]) for raw in nodes)
+        return add_nodes(control_plane, nodes)
+
+    yield put
+    remove_nodes(control_plane, names)
 
 
 @pytest.fixture(scope="module")

@@ -122,8 +122,9 @@ def _ready(raw: Object) -> Object:
 
 
 def remove_nodes(plane: ControlPlane, names: Iterable[str]) -> None:
-    """Delete these Nodes."""
-    _all_good(plane, [Request("DELETE", f"{NODES}/{name}") for name in names])
+    """Delete these Nodes, as far as they are there."""
+    for reply in send_all(plane, [Request("DELETE", f"{NODES}/{name}") for name in names]):
+        assert reply.code in {HTTPStatus.OK, HTTPStatus.NOT_FOUND}, json.dumps(reply.body)
 
 
 def annotate_node(plane: ControlPlane, name: str, annotations: Texts) -> None:

@@ -11,7 +11,8 @@ from tests.cluster.admission.live_nodes import label, metric
 from tests.cluster.admission.registered_webhook import serving_live
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.kubectl import Kubectl
-from tests.cluster.live.fleet import Kind, add_nodes, remove_nodes, wait_for_labels, written
+from tests.cluster.live.conftest import PutNodes
+from tests.cluster.live.fleet import Kind, remove_nodes, wait_for_labels, written
 from tests.cluster.live.served import is_ready, readyz, rules_against
 from tests.cluster.waiting import eventually, throughout
 
@@ -34,10 +35,10 @@ def server(
 
 
 def test_webhook_without_an_api_server(
-    server: RunningServer, control_plane: ControlPlane, kubectl: Kubectl
+    server: RunningServer, control_plane: ControlPlane, kubectl: Kubectl, put_nodes: PutNodes
 ) -> None:
     kind = Kind("away", 2, "false", labels={COMPUTE_POLICY: "native-burst-share"})
-    first, second = add_nodes(control_plane, kind.nodes())
+    first, second = put_nodes(kind.nodes())
     wait_for_labels(control_plane, [first, second])
     eventually(lambda: rules_against(server, POD) == {"node-compute-policy"}, "both are known")
     assert is_ready(server)
@@ -69,4 +70,3 @@ def test_webhook_without_an_api_server(
     )
     assert metric(server, "mgpu_hybrid_nodes") == 1
     assert metric(server, AGE) < STALE_SECONDS
-    remove_nodes(control_plane, [first])

@@ -27,7 +27,7 @@ from tests.cluster.admission.registered_webhook import registered, serving_live
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.direct import Reply, create_pod, read, send, send_all
 from tests.cluster.kubectl import Kubectl
-from tests.cluster.live.conftest import StartScheduler
+from tests.cluster.live.conftest import PutNodes, StartScheduler
 from tests.cluster.live.fleet import (
     KINDS,
     Kind,
@@ -90,7 +90,7 @@ def test_every_node_says_whether_and_why_not(fleet: Fleet) -> None:
 
 
 def test_offline_pods_are_bound_to_eligible_nodes_only(
-    fleet: Fleet, kubectl: Kubectl, namespace: str, start_scheduler: StartScheduler
+    fleet: Fleet, namespace: str, start_scheduler: StartScheduler
 ) -> None:
     anywhere = [named(bare_offline_pod(), f"offline-{number}") for number in range(PODS)]
     requests = [create_pod(namespace, raw) for raw in anywhere]
@@ -106,7 +106,6 @@ def test_offline_pods_are_bound_to_eligible_nodes_only(
     assert set(bound) == ELIGIBLE_KINDS
     # The scheduler itself would have put them anywhere: the nodes that got none have room.
     assert set(unseen) - ELIGIBLE_KINDS
-    kubectl.succeed("delete", "pods", "--all", "-n", UNSEEN, "--grace-period=0", "--force")
 
 
 def all_bound(plane: ControlPlane, namespace: str) -> Counter[str | None]:
@@ -119,10 +118,10 @@ def all_bound(plane: ControlPlane, namespace: str) -> Counter[str | None]:
 
 
 def test_node_that_becomes_ineligible_before_the_binding_gets_no_pod(
-    fleet: Fleet, namespace: str, start_scheduler: StartScheduler
+    fleet: Fleet, namespace: str, start_scheduler: StartScheduler, put_nodes: PutNodes
 ) -> None:
     kind = Kind("lone", 1, "true")
-    (name,) = add_nodes(fleet.plane, kind.nodes())
+    (name,) = put_nodes(kind.nodes())
     wait_for_labels(fleet.plane, [name])
     raw = bare_offline_pod(nodeSelector={"pool": kind.name})
     replies = [fleet.create(raw, f"late-{number}", namespace) for number in range(5)]
@@ -137,7 +136,6 @@ def test_node_that_becomes_ineligible_before_the_binding_gets_no_pod(
         annotate_node(fleet.plane, name, {DRIVER_VERSION: "0.07.35.23"})
         becomes(fleet.plane, name, ("true", None))
         assert all_bound(fleet.plane, namespace) == {kind.name: 5}
-    remove_nodes(fleet.plane, [name])
 
 
 def becomes(plane: ControlPlane, name: str, wanted: tuple[str | None, str | None]) -> None:

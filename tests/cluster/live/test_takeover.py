@@ -10,7 +10,8 @@ from tests.cluster.admission.manifests import section
 from tests.cluster.admission.registered_webhook import serving_live
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.direct import read
-from tests.cluster.live.fleet import Kind, add_nodes, labelled, remove_nodes, written
+from tests.cluster.live.conftest import PutNodes
+from tests.cluster.live.fleet import Kind, labelled, written
 from tests.cluster.waiting import eventually
 
 LEADER = "mgpu_hybrid_leader"
@@ -24,7 +25,7 @@ TAKEOVER_SECONDS = LEASE_SECONDS + 15
 
 
 def test_other_replica_takes_over_and_finishes(
-    control_plane: ControlPlane, module_namespace: str, tmp_path: Path
+    control_plane: ControlPlane, module_namespace: str, tmp_path: Path, put_nodes: PutNodes
 ) -> None:
     arguments = ["--lease-namespace", module_namespace]
     kubeconfig = control_plane.kubeconfig
@@ -34,7 +35,7 @@ def test_other_replica_takes_over_and_finishes(
     ):
         eventually(lambda: metric(one, LEADER) + metric(two, LEADER) == 1, "one of them leads")
         leader, other = (one, two) if metric(one, LEADER) else (two, one)
-        names = add_nodes(control_plane, [raw for kind in KINDS for raw in kind.nodes()])
+        names = put_nodes([raw for kind in KINDS for raw in kind.nodes()])
         eventually(lambda: labelled(control_plane, names) > 50, "the leader is at work")
 
         os.kill(leader.pid, signal.SIGKILL)
@@ -51,7 +52,6 @@ def test_other_replica_takes_over_and_finishes(
         eventually(lambda: written(control_plane) == expected, "all labels", limit_seconds=60)
         assert held_by(control_plane, module_namespace, other)
         assert metric(other, "mgpu_hybrid_eligibility_writes_total") == len(names) - done
-    remove_nodes(control_plane, names)
 
 
 def held_by(plane: ControlPlane, namespace: str, server: RunningServer) -> bool:
