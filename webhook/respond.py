@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import orjson
 
 from policies.facts import Decision, Finding, RuleFailure
-from policies.patch import Mutation
+from policies.patch import Mutation, escape
 from policies.pod import PodClass
 from policies.policy import Action
 from webhook.review import API_VERSION, KIND
 from webhook.warning_text import printable, split_warnings
 
 MAX_MESSAGE_FINDINGS = 50
+MAX_POINTER_CHARACTERS = 60
 MAX_MESSAGE_CHARACTERS = 16_384
 """A pod can hold very many containers; a person reads the first findings."""
 
@@ -122,7 +123,18 @@ def _clean(classes: Sequence[PodClass], policy_digest: str) -> Answer:
 
 def _told_changes(mutation: Mutation) -> Iterable[str]:
     for change in mutation.changes:
-        yield f"mgpu-hybrid: {change.op} {change.operation()['path']}: {change.reason}"
+        yield f"mgpu-hybrid: {change.op} {_short_pointer(change.path)}: {change.reason}"
+
+
+def _short_pointer(path: Sequence[str]) -> str:
+    """The place of a change; a long one without its middle, so that the warning is one line.
+
+    Clients show equal warnings once, so a line that went on in a second one could lose its beginning.
+    """
+    pointer = "".join(f"/{escape(step)}" for step in path)
+    if len(pointer) <= MAX_POINTER_CHARACTERS:
+        return pointer
+    return f"/{path[0]}/{path[1]}/…/" + "/".join(escape(step) for step in path[-3:])
 
 
 def _audit(

@@ -161,6 +161,19 @@ def test_a_dry_run_also_says_each_change(*, is_dry_run: bool, warnings: list[str
     assert answer["warnings"] == warnings
 
 
+def test_a_change_deep_in_the_pod_is_told_in_one_line_of_its_own() -> None:
+    terms = ("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    reason = "keeps the pod on nodes where online work can suspend it"
+    changes = [
+        Change(Op.ADD, (*terms, "nodeSelectorTerms", term, "matchExpressions", "-"), reason, {})
+        for term in ("0", "1")
+    ]
+    answer = rendered(mutated(Mutation(tuple(changes)), "d", is_dry_run=True))
+    assert answer["warnings"] == [
+        f"mgpu-hybrid: add /spec/affinity/…/{term}/matchExpressions/-: {reason}" for term in (0, 1)
+    ]
+
+
 def test_not_patched_is_allowed_with_a_warning() -> None:
     answer = rendered(not_patched("spec.tolerations: must be a list"))
     assert answer["allowed"] is True
