@@ -7,6 +7,7 @@ from policies.facts import Finding, RuleFailure
 from policies.node import Node
 from policies.node_verdict import judge_profile
 from policies.policy import Action, Policy
+from policies.remedies import remedy_of
 from policies.rules import NODE_RULES
 
 
@@ -29,5 +30,5 @@ def refusals_of_node(
                 action=Action.DENY,
                 path="target.name",
                 message=f"{which} cannot suspend offline work for online work: it has {breach.reason}",
-                remedy=breach.rule.remedy,
+                remedy=remedy_of(breach.rule, policy),
             )

@@ -29,6 +29,7 @@ from policies.patch import Mutation
 from policies.placement import parse_placement, possible_nodes
 from policies.pod import Pod, PodClass
 from policies.policy import Action, Policy
+from policies.remedies import remedy_of
 from policies.rules import NODE_CHANGE_RULES, NODE_RULES, RULES
 
 RULES_BY_CLASS = {c: tuple(rule for rule in RULES if c in rule.classes) for c in PodClass}
@@ -83,7 +84,7 @@ def decide_node(change: NodeChange) -> Decision:
     failures: list[RuleFailure] = []
     actions = change.policy.actions
     findings = [
-        _finding(rule, actions[rule.id], violation)
+        _finding(rule, actions[rule.id], violation, change.policy)
         for rule in NODE_CHANGE_RULES
         if actions[rule.id] is not Action.OFF
         for violation in guarded(rule.id, partial(rule.check, change), failures)
@@ -172,19 +173,21 @@ def _findings(facts: Facts, failures: list[RuleFailure]) -> Iterator[Finding]:
         action = action_of(rule.id)
         if action is not Action.OFF and _is_judged(rule, facts):
             for violation in guarded(rule.id, partial(rule.check, facts), failures):
-                yield _finding(rule, action, violation)
+                yield _finding(rule, action, violation, facts.policy)
     if facts.pod.pod_class is PodClass.OFFLINE and facts.possible_nodes is not None:
         judge = partial(judge_profile, facts.policy, NODE_RULES, action_of, failures)
         yield from node_findings(facts, facts.possible_nodes, judge)
 
 
-def _finding(rule: Rule | NodeChangeRule, action: Action, violation: Violation) -> Finding:
+def _finding(
+    rule: Rule | NodeChangeRule, action: Action, violation: Violation, policy: Policy
+) -> Finding:
     return Finding(
         rule=rule.id,
         action=milder(action, violation.at_most),
         path=violation.path,
         message=violation.message,
-        remedy=violation.remedy or rule.remedy,
+        remedy=violation.remedy or remedy_of(rule, policy),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from policies.node_index import Bits, NodeIndex, bits_of, positions_of
 from policies.policy import NodePool, Policy
+from policies.quantity import QuantityError, parse_quantity
 from policies.raw import JsonObject, object_at, string_at, strings_at
 from policies.tolerations import Taint, parse_taints
 
@@ -133,7 +134,8 @@ def parse_node(raw: JsonObject, policy: Policy) -> Node | None:
     status = object_at(raw, "status", "")
     allocatable = object_at(status, "allocatable", "status")
     gpu_keys = (keys.mgpu_core, keys.mgpu_memory, keys.reclaimed_mgpu_core, *keys.whole_card)
-    if keys.gpu_schedule not in labels and not any(key in allocatable for key in gpu_keys):
+    has_gpu = any(_is_some(allocatable[key]) for key in gpu_keys if key in allocatable)
+    if keys.gpu_schedule not in labels and not has_gpu:
         return None
     info = object_at(status, "nodeInfo", "status")
     return Node(
@@ -148,6 +150,14 @@ def parse_node(raw: JsonObject, policy: Policy) -> Node | None:
         labels=labels,
         taints=parse_taints(object_at(raw, "spec", "").get("taints"), "spec.taints"),
     )
+
+
+def _is_some(amount: object) -> bool:
+    """Whether an amount is more than none: a device plugin that went away leaves 0."""
+    try:
+        return parse_quantity(amount).nanos > 0
+    except QuantityError:
+        return True
 
 
 def virtual_node(pool: NodePool, policy: Policy) -> Node:

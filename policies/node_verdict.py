@@ -12,6 +12,7 @@ from policies.facts import Facts, Finding, NodeRule, RuleFailure
 from policies.faults import guarded
 from policies.node import NodeProfile, NodeSet
 from policies.policy import Action, Policy, SupportMatrix
+from policies.remedies import remedy_of
 
 SHOWN_NODES = 5
 KNOWN_PROFILES = 4096
@@ -130,13 +131,18 @@ class _Report:
                     reasons[breach.reason] = part.nodes if known is None else known | part.nodes
         for rule, reasons in by_rule.values():
             message = f"{self._opening(action)}: {self._counts(reasons)}"
+            remedy = remedy_of(rule, self.facts.policy)
             shown = milder(action, Action.WARN) if self.facts.template_kind else action
-            yield Finding(rule.id, shown, self.facts.pod.spec_path, message, rule.remedy)
+            yield Finding(rule.id, shown, self.facts.pod.spec_path, message, remedy)
 
     def _opening(self, action: Action) -> str:
         selection = self.facts.placement.description if self.facts.placement else ""
         what = f"{self.possible} possible {_plural(self.possible, 'node')} ({selection})"
         if action is not Action.DENY:
+            if self.refused:
+                return (
+                    f"{self.refused} of {what} are refused, and none of the rest is free of doubt"
+                )
             return f"of {what} none is free of doubt"
         return f"{self.refused} of {what} cannot suspend offline work for online work"
 

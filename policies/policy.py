@@ -78,8 +78,8 @@ class SupportMatrix:
     driver: str = "0.07.35.23"
     addon: str = "v0.6.0"
     general_webhook: str = "v1.20.0"
-    compute_policies: tuple[str, ...] = ("fixed-share", "guaranteed-burst-share")
-    """Compute policies that can be hybrid; `native-burst-share` cannot."""
+    compute_policies: tuple[str, ...] = ("guaranteed-burst-share", "fixed-share")
+    """Compute policies that can be hybrid, the recommended one first; `native-burst-share` cannot."""
     unsupported_images: tuple[str, ...] = ("veLinux 2.0", "velinux2.0", "Ubuntu 22.04")
     """Patterns looked for in osImage and in the image label, without regard to case and spaces."""
 

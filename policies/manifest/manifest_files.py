@@ -4,7 +4,9 @@ A mistake in one file is a value here, not an exception: the other files are sti
 os.path: importing pathlib takes longer than judging a pod, and one pod is what most runs are about.
 """
 
+import io
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
@@ -14,6 +16,9 @@ from policies.manifest.manifests import SourcedObject, objects_in
 SUFFIXES = (".yaml", ".yml", ".json")
 STDIN = "-"
 STDIN_NAME = "<stdin>"
+MAX_BYTES = 256 * 1024 * 1024
+"""Of one file or of standard input: 20,000 pods as `kubectl get` writes them, several times over."""
+CHUNK_BYTES = 1024 * 1024
 
 
 def read_manifests(
@@ -22,12 +27,12 @@ def read_manifests(
     """The objects in these files, in order; in place of what cannot be read, its error.
 
     A path is a file, a directory (every *.yaml, *.yml and *.json below it, sorted, nothing hidden), or
-    `-` for `stdin`. After an error in a file, the rest of that file is left out.
+    `-` for `stdin`, None = closed. After an error in a file, the rest of that file is left out. A pipe is
+    read where it is named itself; in a directory it would wait for a writer for ever.
     """
     for path in paths:
         if path == STDIN:
-            content = stdin.read() if stdin is not None else b""
-            yield from _until_error(content, STDIN_NAME)
+            yield from _read_stdin(stdin)
             continue
         for file in _files(path):
             if isinstance(file, ManifestError):
@@ -46,15 +51,53 @@ def _files(path: str) -> Iterator[str | ManifestError]:
         for name in sorted(names):
             if name.endswith(SUFFIXES) and not name.startswith("."):
                 found = True
-                yield os.path.join(folder, name)  # noqa: PTH118
+                yield _regular(os.path.join(folder, name))  # noqa: PTH118
     if not found:
         yield ManifestError(path, 0, "holds no .yaml, .yml or .json file")
+
+
+def _regular(file: str) -> str | ManifestError:
+    try:
+        mode = os.stat(file).st_mode  # noqa: PTH116
+    except OSError:
+        return file  # reading it says why
+    if stat.S_ISREG(mode):
+        return file
+    return ManifestError(file, 0, "is not a regular file: name it itself to have it read")
+
+
+def read_bounded(stream: BinaryIO, source: str) -> bytes:
+    """All of a stream. Raises ManifestError beyond MAX_BYTES: a device may never end."""
+    content = io.BytesIO()
+    while chunk := stream.read(CHUNK_BYTES):
+        content.write(chunk)
+        if content.tell() > MAX_BYTES:
+            raise ManifestError(source, 0, f"is larger than {MAX_BYTES >> 20} MiB: split it")
+    return content.getvalue()
+
+
+def _read_stdin(stdin: BinaryIO | None) -> Iterator[SourcedObject | ManifestError]:
+    if stdin is None:
+        yield ManifestError(STDIN_NAME, 0, "cannot be read: it is closed")
+        return
+    try:
+        content = read_bounded(stdin, STDIN_NAME)
+    except ManifestError as error:
+        yield error
+        return
+    except OSError as error:
+        yield ManifestError(STDIN_NAME, 0, f"cannot be read: {error.strerror or error}")
+        return
+    yield from _until_error(content, STDIN_NAME)
 
 
 def _read(file: str) -> Iterator[SourcedObject | ManifestError]:
     try:
         with open(file, "rb") as stream:  # noqa: PTH123
-            content = stream.read()
+            content = read_bounded(stream, file)
+    except ManifestError as error:
+        yield error
+        return
     except OSError as error:
         yield ManifestError(file, 0, f"cannot be read: {error.strerror or error}")
         return

@@ -14,7 +14,8 @@ from policies.manifest.manifest_error import ManifestError
 from policies.manifest.manifest_text import Document, ManifestText
 from policies.raw import JsonObject, type_name
 
-REVIEW_GROUP = "admission.k8s.io/"
+REVIEW_GROUP = "admission.k8s.io"
+REVIEW_VERSION = f"{REVIEW_GROUP}/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,12 @@ def _typed(found: SourcedObject) -> SourcedObject:
 
 def _from_review(found: SourcedObject) -> SourcedObject:
     """The object inside an AdmissionReview with its request; any other object as it is."""
-    if found.kind != "AdmissionReview" or not found.api_version.startswith(REVIEW_GROUP):
+    group, _, _ = found.api_version.partition("/")
+    if found.kind != "AdmissionReview" or group != REVIEW_GROUP:
         return found
+    if found.api_version != REVIEW_VERSION:
+        reason = f"must be {REVIEW_VERSION}, the only version that the webhook answers"
+        raise found.malformed("apiVersion", f"{reason}, is {found.api_version}")
     request = _part(found, found.raw, "request", "request")
     if request is None:
         raise found.malformed("request", "is missing: an AdmissionReview without one asks nothing")

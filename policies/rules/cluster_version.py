@@ -30,7 +30,7 @@ def check(facts: Facts) -> Iterator[Violation]:
 RULE = Rule(
     id="cluster-version",
     title="The control plane is new enough for hybrid deployment",
-    remedy="upgrade the cluster to 1.24.17-vke.38, 1.26.15-vke.26, 1.28.15-vke.19 or 1.30.4-vke.3 or later",
+    remedy="upgrade the cluster to {gates} or later",
     source="VKE documentation of hybrid deployment, version requirements",
     classes=frozenset({PodClass.OFFLINE}),
     check=check,

@@ -18,18 +18,16 @@ def check(facts: Facts) -> Iterator[Violation]:
     value = facts.pod.annotations.get(key)
     if value is None or value in facts.policy.support.compute_policies:
         return
-    allowed = " or ".join(facts.policy.support.compute_policies)
     yield Violation(
         path=facts.pod.annotation_path(key),
         message=f'annotation {key} is "{short_text(value)}", which cannot be hybrid',
-        remedy=f"ask for {allowed}, or remove the annotation",
     )
 
 
 RULE = Rule(
     id="compute-policy",
     title="Offline pods ask for a compute policy that can be hybrid",
-    remedy="ask for guaranteed-burst-share or fixed-share, or remove the annotation",
+    remedy="ask for {compute_policies}, or remove the annotation",
     source="VKE documentation of hybrid deployment",
     classes=frozenset({PodClass.OFFLINE}),
     check=check,

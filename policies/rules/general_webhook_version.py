@@ -30,7 +30,10 @@ def check(facts: Facts) -> Iterator[Violation]:
 RULE = Rule(
     id="general-webhook-version",
     title="The admission webhook in force is new enough for hybrid deployment",
-    remedy="upgrade the general-webhook to v1.20.0 or later, or correct the policy's `generalWebhookVersion`",
+    remedy=(
+        "upgrade the general-webhook to {general_webhook} or later, "
+        "or correct the policy's `generalWebhookVersion`"
+    ),
     source="VKE documentation of hybrid deployment, version requirements",
     classes=frozenset({PodClass.OFFLINE}),
     check=check,

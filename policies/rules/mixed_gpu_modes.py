@@ -33,7 +33,7 @@ RULE = Rule(
     id="mixed-gpu-modes",
     title="A pod asks for GPUs in one way only",
     remedy=(
-        "keep either the mGPU resources or nvidia.com/gpu or the GPU claim, "
+        "keep either the mGPU resources or {whole_card} or the GPU claim, "
         "and split the pod if it needs both"
     ),
     source="VKE GPU scheduling overview: one scheduling mode per node",

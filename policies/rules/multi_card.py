@@ -45,8 +45,7 @@ RULE = Rule(
     id="multi-card",
     title="Offline pods do not use several cards",
     remedy=(
-        "remove the annotation vke.volcengine.com/container-multiple-gpu; "
-        "split the work into pods of one card"
+        "remove the annotation {keys.container_multiple_gpu}; split the work into pods of one card"
     ),
     source="VKE documentation of hybrid deployment; the public mGPU scheduler code",
     classes=frozenset({PodClass.OFFLINE}),

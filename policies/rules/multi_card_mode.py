@@ -36,7 +36,7 @@ def check(facts: Facts) -> Iterator[Violation]:
 RULE = Rule(
     id="multi-card-mode",
     title="Offline pods leave the multi-card annotation out",
-    remedy="remove the annotation vke.volcengine.com/container-multiple-gpu: one card needs no list",
+    remedy="remove the annotation {keys.container_multiple_gpu}: one card needs no list",
     source="the public mGPU scheduler code: presence means multi-card",
     classes=frozenset({PodClass.OFFLINE}),
     check=check,

@@ -30,7 +30,7 @@ RULE = NodeRule(
     id="node-addon-version",
     title="The node's mGPU add-on is new enough",
     remedy=(
-        "upgrade the mGPU add-on to v0.6.0 or later; "
+        "upgrade the mGPU add-on to {addon} or later; "
         "where it is unknown, set `addonVersion` in the policy"
     ),
     source="VKE documentation of hybrid deployment, version requirements",

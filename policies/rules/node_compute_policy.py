@@ -21,7 +21,7 @@ def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
 RULE = NodeRule(
     id="node-compute-policy",
     title="The node's compute policy can be hybrid",
-    remedy="select nodes with guaranteed-burst-share or fixed-share",
+    remedy="select nodes with {compute_policies}",
     source="VKE documentation of hybrid deployment",
     check=check,
 )

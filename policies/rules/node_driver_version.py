@@ -29,7 +29,7 @@ def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
 RULE = NodeRule(
     id="node-driver-version",
     title="The node's mGPU driver is new enough",
-    remedy="upgrade the mGPU driver to 0.07.35.23 or later; where it is unknown, run the agent on the node",
+    remedy="upgrade the mGPU driver to {driver} or later; where it is unknown, run the agent on the node",
     source="VKE documentation of hybrid deployment, version requirements",
     check=check,
 )

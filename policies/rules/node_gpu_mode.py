@@ -20,7 +20,7 @@ def check(node: NodeProfile, _support: SupportMatrix) -> Iterator[NodeViolation]
 RULE = NodeRule(
     id="node-gpu-mode",
     title="The node is in scheduling mode mgpu",
-    remedy="select mGPU nodes, or empty the node and set its label vke.node.gpu.schedule to mgpu",
+    remedy="select mGPU nodes, or empty the node and set its label {keys.gpu_schedule} to mgpu",
     source="VKE GPU scheduling overview",
     check=check,
 )

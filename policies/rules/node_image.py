@@ -32,7 +32,7 @@ def _folded(text: str) -> str:
 RULE = NodeRule(
     id="node-image",
     title="The node's image supports hybrid deployment",
-    remedy="select nodes with another image: veLinux 2.0 and Ubuntu 22.04 do not support hybrid deployment",
+    remedy="select nodes with another image: {unsupported_images} do not support hybrid deployment",
     source="VKE documentation of hybrid deployment, limits",
     check=check,
 )

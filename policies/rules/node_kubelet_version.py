@@ -11,6 +11,8 @@ from policies.node import NodeProfile
 from policies.policy import SupportMatrix
 from policies.versions import Support, kubernetes_support
 
+UNKNOWN = "an unknown kubelet version"
+
 
 def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an older kubelet, an unknown one where the version cannot be compared."""
@@ -21,8 +23,8 @@ def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
         case Support.TOO_OLD:
             yield NodeViolation(f"kubelet {version}, older than hybrid deployment needs")
         case Support.UNKNOWN:
-            shown = f" {version}" if version else ""
-            yield NodeViolation(f"an unknown kubelet version{shown}", is_unknown=True)
+            what = f"kubelet {version}, whose support cannot be told" if version else UNKNOWN
+            yield NodeViolation(what, is_unknown=True)
 
 
 RULE = NodeRule(

@@ -34,8 +34,8 @@ RULE = Rule(
     id="offline-annotation",
     title="Reclaimed GPU compute is only for pods that say they are offline",
     remedy=(
-        'set the annotation katalyst.kubewharf.io/qos_level: "reclaimed_cores" on the pod, '
-        "or ask mgpu-core if it is online"
+        'set the annotation {keys.qos_level}: "reclaimed_cores" on the pod, '
+        "or ask {core} if it is online"
     ),
     source="VKE documentation of hybrid deployment",
     classes=frozenset({PodClass.OFFLINE}),

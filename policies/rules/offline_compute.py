@@ -48,8 +48,8 @@ RULE = Rule(
     id="offline-compute",
     title="Offline pods ask reclaimed compute, 1 to 100 percent of one card, and no other",
     remedy=(
-        "ask vke.volcengine.com/reclaimed-mgpu-core as a whole number from 1 to 100, the same in "
-        "limits and requests, and leave vke.volcengine.com/mgpu-core out"
+        "ask {keys.reclaimed_mgpu_core} as a whole number from 1 to 100, the same in "
+        "limits and requests, and leave {keys.mgpu_core} out"
     ),
     source="VKE documentation of hybrid deployment; Kubernetes rules for extended resources",
     classes=frozenset({PodClass.OFFLINE}),

@@ -39,7 +39,7 @@ RULE = Rule(
     id="offline-memory",
     title="Offline containers reserve at least 256 MiB of GPU memory",
     remedy=(
-        f"ask vke.volcengine.com/mgpu-memory of at least {LEAST_MEMORY_MIB} (MiB), the same in limits "
+        f"ask {{keys.mgpu_memory}} of at least {LEAST_MEMORY_MIB} (MiB), the same in limits "
         "and requests, in each container that asks reclaimed-mgpu-core"
     ),
     source="VKE documentation of hybrid deployment: memory is not preempted",

@@ -38,10 +38,7 @@ def _asks_full_cards(pod: Pod) -> bool:
 RULE = Rule(
     id="policy-match",
     title="Some possible node has the online pod's compute policy",
-    remedy=(
-        "set the annotation vke.volcengine.com/mgpu-compute-policy to the nodes' policy, "
-        "or select other nodes"
-    ),
+    remedy=("set the annotation {keys.compute_policy} to the nodes' policy, or select other nodes"),
     source="the public mGPU scheduler code",
     classes=frozenset({PodClass.ONLINE}),
     check=check,

@@ -24,7 +24,7 @@ def check(facts: Facts) -> Iterator[Violation]:
 RULE = Rule(
     id="reclaimed-whole-card",
     title="reclaimed_cores has no effect on whole cards",
-    remedy="ask vke.volcengine.com/reclaimed-mgpu-core and mgpu-memory if online pods should come first",
+    remedy="ask {keys.reclaimed_mgpu_core} and {keys.mgpu_memory} if online pods should come first",
     source="VKE documentation of hybrid deployment",
     classes=frozenset({PodClass.WHOLE_CARD, PodClass.DRA}),
     check=check,

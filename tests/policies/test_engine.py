@@ -81,12 +81,11 @@ def test_a_finding_reads_as_rule_message_and_remedy() -> None:
 
 
 def test_a_remedy_of_the_violation_goes_before_the_rules() -> None:
-    (own,) = found("compute-policy", WRONG)
-    (general,) = found("multi-card", WRONG)
-    rule = engine.rule_by_id("multi-card")
-    assert own.remedy.startswith("ask for fixed-share or guaranteed-burst-share")
-    assert rule is not None
-    assert general.remedy == rule.remedy
+    binding: Object = {"metadata": {"name": "app", "annotations": {ASSUMED: "true"}}}
+    (own,) = found("scheduler-annotations", binding, subresource="binding")
+    (general,) = found("scheduler-annotations", offline_pod(annotations={ASSUMED: "true"}))
+    assert own.remedy.startswith("leave them alone; if this user is the scheduler")
+    assert general.remedy == "leave these annotations out when creating a pod"
 
 
 @pytest.mark.parametrize("action", [Action.WARN, Action.AUDIT, Action.OFF])

@@ -7,7 +7,7 @@ import pytest
 
 from policies import engine
 from policies.facts import NodeViolation
-from policies.node import NodeProfile
+from policies.node import NodeProfile, parse_node
 from policies.policy import DEFAULT_ACTIONS, Action, NodePool, Policy, SupportMatrix
 from policies.rules import NODE_RULES
 from tests.builders import (
@@ -259,3 +259,20 @@ def test_a_pool_at_zero_is_judged_like_a_node() -> None:
 
 def test_a_good_pool_at_zero_saves_a_pod_whose_nodes_are_refused() -> None:
     assert findings(offline_pod(), nodes=[native()], policy=pools()) == set()
+
+
+def test_a_warning_says_how_many_others_are_refused() -> None:
+    nodes = [native("a"), native("b"), unknown_driver("c")]
+    (finding,) = decision(offline_pod(), nodes=nodes).findings
+    assert finding.message.startswith(
+        "2 of 3 possible nodes (no node selection) are refused, and none of the rest is free of doubt: "
+        "1 has an unknown mGPU driver version"
+    )
+
+
+@pytest.mark.parametrize(("amount", "is_gpu_node"), [("8", True), ("0", False), ("junk", True)])
+def test_a_node_without_mode_is_a_gpu_node_by_what_it_can_give(
+    amount: str, *, is_gpu_node: bool
+) -> None:
+    raw: Object = {"metadata": {"name": "n"}, "status": {"allocatable": {"nvidia.com/gpu": amount}}}
+    assert (parse_node(raw, Policy()) is not None) is is_gpu_node

@@ -16,7 +16,7 @@ DENYING = Policy(actions={**DEFAULT_ACTIONS, RULE: Action.DENY})
         ("v1.24.17-vke.37", "v1.24.17-vke.37"),
         ("v1.30.4-vke.3", ""),
         ("v1.34.0", ""),
-        ("v1.27.9-vke.1", "an unknown kubelet version v1.27.9-vke.1"),
+        ("v1.27.9-vke.1", "kubelet v1.27.9-vke.1, whose support cannot be told"),
         (None, "an unknown kubelet version"),
     ],
 )
