@@ -67,48 +67,40 @@ def _regular(file: str) -> str | ManifestError:
 
 
 def read_bounded(stream: BinaryIO, source: str) -> bytes:
-    """All of a stream. Raises ManifestError beyond MAX_BYTES: a device may never end."""
+    """All of a stream. Raises ManifestError where it fails, and beyond MAX_BYTES: a device may never end."""
     content = io.BytesIO()
-    while chunk := stream.read(CHUNK_BYTES):
-        content.write(chunk)
-        if content.tell() > MAX_BYTES:
-            raise ManifestError(source, 0, f"is larger than {MAX_BYTES >> 20} MiB: split it")
+    try:
+        while chunk := stream.read(CHUNK_BYTES):
+            content.write(chunk)
+            if content.tell() > MAX_BYTES:
+                raise ManifestError(source, 0, f"is larger than {MAX_BYTES >> 20} MiB: split it")
+    except OSError as error:
+        raise ManifestError(source, 0, f"cannot be read: {error.strerror or error}") from error
     return content.getvalue()
 
 
 def _read_stdin(stdin: BinaryIO | None) -> Iterator[SourcedObject | ManifestError]:
     if stdin is None:
         yield ManifestError(STDIN_NAME, 0, "cannot be read: it is closed")
-        return
-    try:
-        content = read_bounded(stdin, STDIN_NAME)
-    except ManifestError as error:
-        yield error
-        return
-    except OSError as error:
-        yield ManifestError(STDIN_NAME, 0, f"cannot be read: {error.strerror or error}")
-        return
-    yield from _until_error(content, STDIN_NAME)
+    else:
+        yield from _until_error(stdin, STDIN_NAME)
 
 
 def _read(file: str) -> Iterator[SourcedObject | ManifestError]:
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123
-            content = read_bounded(stream, file)
-    except ManifestError as error:
-        yield error
-        return
+        stream = open(file, "rb")  # noqa: PTH123, SIM115 - closed below
     except OSError as error:
         yield ManifestError(file, 0, f"cannot be read: {error.strerror or error}")
         return
     except ValueError as error:  # a NUL in the name
         yield ManifestError(repr(file), 0, f"cannot be read: {error}")
         return
-    yield from _until_error(content, file)
+    with stream:
+        yield from _until_error(stream, file)
 
 
-def _until_error(content: bytes, file: str) -> Iterator[SourcedObject | ManifestError]:
+def _until_error(stream: BinaryIO, source: str) -> Iterator[SourcedObject | ManifestError]:
     try:
-        yield from objects_in(content, file)
+        yield from objects_in(read_bounded(stream, source), source)
     except ManifestError as error:
         yield error

@@ -1,7 +1,10 @@
 """From the bytes of a file to objects with their lines, or to one error with its line."""
 
 import contextlib
+import io
 import json
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.facts import Operation
+from policies.manifest import manifest_files
 from policies.manifest.manifest_error import ManifestError
 from policies.manifest.manifest_files import read_manifests
 from policies.manifest.manifests import SourcedObject, objects_in
@@ -290,6 +294,47 @@ def test_a_mistake_in_one_file_does_not_hide_the_others(tmp_path: Path) -> None:
     ]
     assert str(found[2]) == f"{tmp_path}/missing.yaml: cannot be read: No such file or directory"
     assert str(found[3]) == f"{tmp_path}/empty: holds no .yaml, .yml or .json file"
+
+
+def test_in_a_directory_only_regular_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(POD)
+    (tmp_path / "b.yaml").symlink_to("a.yaml")
+    (tmp_path / "c.yaml").symlink_to("gone.yaml")
+    os.mkfifo(tmp_path / "d.yaml")
+    (tmp_path / "e.yaml").symlink_to("d.yaml")
+    (tmp_path / "f.yaml").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "g.yaml"))
+        found = list(read_manifests([str(tmp_path)]))
+    assert [entry.source.removeprefix(f"{tmp_path}/") for entry in found] == [
+        *("a.yaml:1", "b.yaml:1", "c.yaml"),
+        *("d.yaml", "e.yaml", "f.yaml", "g.yaml"),
+    ]
+    reasons = [entry.reason for entry in found if isinstance(entry, ManifestError)]
+    assert reasons[0] == "cannot be read: No such file or directory"
+    assert {reason.partition(":")[0] for reason in reasons[1:]} == {"is not a regular file"}
+
+
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_one_input_has_a_bound(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 1024 * 1024
+    monkeypatch.setattr(manifest_files, "MAX_BYTES", limit)
+    monkeypatch.setattr(manifest_files, "CHUNK_BYTES", 1000)
+    for size, is_read in ((limit, True), (limit + 1, False)):
+        content = POD.encode().ljust(size, b"\n")
+        (tmp_path / "a.yaml").write_bytes(content)
+        path = "-" if source == "standard input" else str(tmp_path / "a.yaml")
+        (found,) = read_manifests([path], io.BytesIO(content))
+        assert isinstance(found, SourcedObject) is is_read
+    assert isinstance(found, ManifestError)
+    assert found.reason == "is larger than 1 MiB: split it"
+
+
+def test_standard_input_that_is_closed_is_a_mistake() -> None:
+    (found,) = read_manifests(["-"], None)
+    assert str(found) == "<stdin>: cannot be read: it is closed"
 
 
 def _source(entry: SourcedObject | ManifestError) -> str:
