@@ -176,6 +176,13 @@ def test_a_review_is_judged_by_its_operation(
     assert (exit_code, rules(answer["results"][0])) == (code, found)
 
 
+def test_a_review_that_the_webhook_would_not_answer(write: Write, capsys: Capture) -> None:
+    raw = {**json.loads(review("CREATE", BOUND)), "apiVersion": "admission.k8s.io/v1beta1"}
+    assert main(["validate", "-f", write("\n" + json.dumps(raw, indent=1))]) == 2
+    line = "pod.yaml:3: apiVersion: must be admission.k8s.io/v1, the only version that the webhook"
+    assert capsys.readouterr().err == f"{line} answers, is admission.k8s.io/v1beta1\n"
+
+
 def test_a_review_of_a_deletion_is_skipped(write: Write, capsys: Capture) -> None:
     content = json.loads(review("DELETE", BOUND))
     content["request"].update(object=None, oldObject=BOUND)
