@@ -46,13 +46,16 @@ def _files(path: str) -> Iterator[str | ManifestError]:
         yield path
         return
     found = False
-    for folder, folders, names in os.walk(path):
+    refused: list[OSError] = []
+    for folder, folders, names in os.walk(path, onerror=refused.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             if name.endswith(SUFFIXES) and not name.startswith("."):
                 found = True
                 yield _regular(os.path.join(folder, name))  # noqa: PTH118
-    if not found:
+    for error in refused:
+        yield ManifestError(str(error.filename), 0, f"cannot be read: {error.strerror or error}")
+    if not found and not refused:
         yield ManifestError(path, 0, "holds no .yaml, .yml or .json file")
 
 

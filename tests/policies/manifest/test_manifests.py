@@ -1,6 +1,7 @@
 """From the bytes of a file to objects with their lines, or to one error with its line."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -294,6 +295,26 @@ def test_a_mistake_in_one_file_does_not_hide_the_others(tmp_path: Path) -> None:
     ]
     assert str(found[2]) == f"{tmp_path}/missing.yaml: cannot be read: No such file or directory"
     assert str(found[3]) == f"{tmp_path}/empty: holds no .yaml, .yml or .json file"
+
+
+def test_a_directory_that_cannot_be_read_is_a_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.yaml").write_text(POD)
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:  # for root, no directory is closed
+        if path.endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = list(read_manifests([str(tmp_path)]))
+    assert isinstance(found[0], SourcedObject)
+    assert [str(entry) for entry in found[1:]] == [
+        f"{tmp_path}/closed: cannot be read: Permission denied"
+    ]
 
 
 def test_in_a_directory_only_regular_files_are_read(tmp_path: Path) -> None:
