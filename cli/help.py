@@ -2,6 +2,9 @@
 
 import argparse
 import os
+from typing import Protocol
+
+from cli.output import show
 
 DESCRIPTION = """\
 Keep GPU online/offline hybrid deployment honest: refuse offline pods that cannot work and say how
@@ -12,10 +15,29 @@ EXIT_CODES = """\
 exit codes:
   0  clean; warnings may have been shown
   1  at least one object is denied
-  2  input or flags that cannot be used: FILE:LINE: reason, on standard error
+  2  input, output or flags that cannot be used: FILE:LINE: reason, on standard error
+  130  interrupted (ctrl-C)
 
 `mgpu-hybrid COMMAND --help` has examples for each command.
 """
+
+
+class Writable(Protocol):
+    """What argparse writes its help to."""
+
+    def write(self, text: str, /) -> object:
+        """Write the text."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Help is a result like any other: where it cannot be written, argparse itself would say nothing."""
+
+    def print_help(self, file: Writable | None = None) -> None:
+        """Print the help; raises as `show` does where no file is named."""
+        if file is None:
+            show(self.format_help(), end="")
+        else:
+            super().print_help(file)
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

@@ -12,7 +12,7 @@ from cli.claim import Claim
 from cli.errors import UnusableError
 from policies.errors import MalformedError
 from policies.manifest.manifest_error import ManifestError
-from policies.manifest.manifest_files import STDIN, read_manifests
+from policies.manifest.manifest_files import STDIN, read_bounded, read_manifests
 from policies.manifest.manifests import SourcedObject
 from policies.node import Inventory, inventory_of, parse_node
 from policies.pod import DeviceClasses
@@ -130,8 +130,10 @@ def load_policy(path: str) -> Policy:
 def read_text(path: str) -> str:
     """A file's text. Raises UnusableError."""
     try:
-        with open(path, encoding="utf-8-sig") as stream:  # noqa: PTH123 - see manifest_files
-            return stream.read()
+        with open(path, "rb") as stream:  # noqa: PTH123 - see manifest_files
+            return read_bounded(stream, path).decode("utf-8-sig")
+    except ManifestError as error:
+        raise UnusableError(str(error)) from error
     except OSError as error:
         raise UnusableError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:
@@ -179,4 +181,5 @@ def read_objects(paths: Sequence[str]) -> tuple[list[SourcedObject], list[Manife
 
 
 def _stdin(*paths: str) -> BinaryIO | None:
-    return sys.stdin.buffer if STDIN in paths else None
+    """Standard input where a path means it; None also where it is closed."""
+    return sys.stdin.buffer if STDIN in paths and sys.stdin is not None else None

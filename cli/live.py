@@ -4,7 +4,6 @@ Imported only with `--live`: the client's libraries take longer to load than a f
 """
 
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 from cli.claim import Claim
 from cli.errors import UnusableError
+from cli.output import tell
 from cli.terminal import printable
 from policies.errors import MalformedError
 from policies.manifest.device_classes import device_classes_of
@@ -138,4 +138,4 @@ def _note(what: str, because: Mapping[str, str]) -> None:
     more = f" and {len(because) - MAX_SHOWN} more" if len(because) > MAX_SHOWN else ""
     names = ", ".join(list(because)[:MAX_SHOWN]) + more
     reason = next(iter(because.values()))
-    print(printable(f"note: {what}: {names} ({reason})"), file=sys.stderr)
+    tell(printable(f"note: {what}: {names} ({reason})"))

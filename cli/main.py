@@ -13,7 +13,8 @@ from importlib import import_module
 from types import ModuleType
 
 from cli.errors import UnusableError
-from cli.help import DESCRIPTION, EXIT_CODES, HelpFormatter
+from cli.help import DESCRIPTION, EXIT_CODES, CommandParser, HelpFormatter
+from cli.output import flush_errors, flush_output, show, tell
 
 EXIT_UNUSABLE = 2
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -34,17 +35,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 is clean, 1 a finding that denies, 2 input or flags that cannot be used.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _guarded(arguments)
+    flush_errors()
+    return code
+
+
+def _guarded(arguments: list[str]) -> int:
     try:
         code = _run(arguments)
-        sys.stdout.flush()
+        flush_output()
     except UnusableError as error:
-        for line in error.lines:
-            print(line, file=sys.stderr)
+        tell(*error.lines)
         return EXIT_UNUSABLE
-    except BrokenPipeError:
-        return _end_quietly()
+    except BrokenPipeError:  # whoever reads us has enough
+        return EXIT_BROKEN_PIPE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    except MemoryError:
+        tell("out of memory: split the input, or allow more")
+        return EXIT_UNUSABLE
     except Exception as error:  # noqa: BLE001 - the last handler: exit code 1 would say "denied"
         return _internal_error(error)
     return code
@@ -68,7 +77,7 @@ def _run(arguments: list[str]) -> int:
 
 def _parser(chosen: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
     """The parser with all commands, and the flags and module of the chosen one."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=_program(),
         description=DESCRIPTION,
         epilog=EXIT_CODES,
@@ -94,7 +103,7 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         version = import_module("importlib.metadata").version("mgpu-hybrid")
-        print(f"mgpu-hybrid {version}")
+        show(f"mgpu-hybrid {version}")
         parser.exit()
 
 
@@ -109,15 +118,8 @@ def _internal_error(error: Exception) -> int:
         frame = frame.tb_next
     where = f" ({frame.tb_frame.f_code.co_filename}:{frame.tb_lineno})" if frame else ""
     name = type(error).__name__
-    print(f"internal error, please report it: {name}: {error}{where}", file=sys.stderr)
+    tell(f"internal error, please report it: {name}: {error}{where}")
     return EXIT_UNUSABLE
-
-
-def _end_quietly() -> int:
-    """Whoever reads us has enough. Python would complain when it flushes at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    return EXIT_BROKEN_PIPE
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from importlib.resources import files
 from cli.errors import UnusableError
 from cli.help import HelpFormatter
 from cli.inputs import load_policy
+from cli.output import show
 from cli.yaml_output import yaml_of
 
 EPILOG = """\
@@ -24,9 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = "Show the policy in force, or check a policy file."
     parser.epilog = EPILOG
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
-    show = _action(actions, "show", "print the effective policy as YAML")
-    show.add_argument("file", metavar="FILE", nargs="?", help="default: the built-in policy")
-    show.add_argument("--policy", metavar="FILE", help="the same as FILE")
+    shown = _action(actions, "show", "print the effective policy as YAML")
+    shown.add_argument("file", metavar="FILE", nargs="?", help="default: the built-in policy")
+    shown.add_argument("--policy", metavar="FILE", help="the same as FILE")
     check = _action(actions, "check", "check a policy file")
     check.add_argument("file", metavar="FILE", help="a HybridPolicy")
 
@@ -35,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     """Show or check. Raises UnusableError with all mistakes of a file."""
     if options.action == "check":
         load_policy(options.file)
-        print(f"{options.file}: a valid HybridPolicy")
+        show(f"{options.file}: a valid HybridPolicy")
         return 0
     if options.file and options.policy:
         raise UnusableError("policy show: name one file, either as FILE or with --policy")
-    print(_shown(options.file or options.policy), end="")
+    show(_shown(options.file or options.policy), end="")
     return 0
 
 

@@ -45,9 +45,9 @@ class Terminal:
         return "\n".join(lines) or start.rstrip()
 
 
-def terminal_of(stream: TextIO) -> Terminal:
-    """What the stream is: COLUMNS and NO_COLOR (no-color.org) count, and TERM=dumb."""
-    if not stream.isatty():
+def terminal_of(stream: TextIO | None) -> Terminal:
+    """What the stream is, None = closed: COLUMNS and NO_COLOR (no-color.org) count, and TERM=dumb."""
+    if stream is None or not stream.isatty():
         return Terminal()
     environment = os.environ
     wants_colour = not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"

@@ -9,6 +9,7 @@ from cli.claims import named_claims
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
 from cli.judging import Result, judge
 from cli.node_changes import is_node_change, judge_node_change
+from cli.output import show, tell
 from cli.report import Report
 from cli.terminal import printable, terminal_of
 from policies.errors import MalformedError
@@ -33,8 +34,8 @@ examples:
   helm template . | mgpu-hybrid validate -f - -o json
   kubectl get pods -A -o yaml | mgpu-hybrid validate -f - --policy policy.yaml
 
-exit codes: 0 clean (warnings allowed), 1 something is denied, 2 input or a cluster
-that cannot be used
+exit codes: 0 clean (warnings allowed), 1 something is denied, 2 input, output or a cluster
+that cannot be used, 130 interrupted (ctrl-C)
 """
 
 
@@ -54,9 +55,9 @@ def run(options: argparse.Namespace) -> int:
     objects, errors = read_objects(options.filename)
     report = _report(objects, errors, cluster)
     for error in errors:
-        print(printable(str(error)), file=sys.stderr)
+        tell(printable(str(error)))
     for line in _lines(report, options.output):
-        print(line)
+        show(line)
     if errors:
         return EXIT_UNUSABLE
     return EXIT_DENIED if report.denied else EXIT_CLEAN
