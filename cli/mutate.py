@@ -6,6 +6,7 @@ import sys
 from cli.inputs import Cluster, add_input_flags, cluster_of, read_objects
 from cli.judging import is_mutated
 from cli.mutation_output import Mutated, as_diff, as_json, as_patches, as_yaml, change_text
+from cli.output import show, tell
 from cli.terminal import printable, terminal_of
 from policies.apply import applied
 from policies.engine import mutate
@@ -16,11 +17,14 @@ from policies.patch import Mutation
 from policies.pod import parse_pod
 
 EXIT_CLEAN, EXIT_UNUSABLE = 0, 2
+MAX_EXPLAINED = 20
+"""Objects whose changes are told beside the output; a diff tells those of all."""
 
 EPILOG = """\
 Only offline pods that are created are changed; everything else passes through as it is. The reason
-for each change goes to standard error. A mutation depends on the policy alone: --nodes, --live
-and --kubernetes-version are checked, so that the flags of validate serve here too.
+for each change goes to standard error, for the first 20 objects; -o diff has them all. A mutation
+depends on the policy alone: --nodes, --live and --kubernetes-version are checked, so that the flags
+of validate serve here too.
 
 examples:
   mgpu-hybrid mutate -f pod.yaml
@@ -28,7 +32,7 @@ examples:
   mgpu-hybrid mutate -f deploy/ -o yaml | kubectl apply -f -
   mgpu-hybrid mutate -f pod.json -o patch
 
-exit codes: 0 done, 2 input that cannot be used
+exit codes: 0 done, 2 input or output that cannot be used, 130 interrupted (ctrl-C)
 """
 
 
@@ -57,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         except ManifestError as error:
             errors.append(error)
     for mistake in errors:
-        print(printable(str(mistake)), file=sys.stderr)
+        tell(printable(str(mistake)))
     if options.output != "diff":  # which says the reasons itself
         _explain(results)
     _show(results, options.output)
@@ -78,16 +82,20 @@ def _mutated(found: SourcedObject, cluster: Cluster) -> Mutated:
 
 def _explain(results: list[Mutated]) -> None:
     """Reasons go to standard error, so that standard output stays pure."""
-    for entry in results:
+    changed = [entry for entry in results if entry.mutation.changes]
+    for entry in changed[:MAX_EXPLAINED]:
         for change in entry.mutation.changes:
-            text = f"{entry.found.source}: {entry.title}: {change_text(change)}"
-            print(printable(text), file=sys.stderr)
+            tell(printable(f"{entry.found.source}: {entry.title}: {change_text(change)}"))
+    more = len(changed) - MAX_EXPLAINED
+    if more > 0:
+        objects = "object is" if more == 1 else "objects are"
+        tell(f"… and {more} more {objects} changed; -o diff tells every change")
 
 
 def _show(results: list[Mutated], output: str) -> None:
     if output == "diff":
         for line in as_diff(results, terminal_of(sys.stdout)):
-            print(line)
+            show(line)
     elif results:
         render = {"yaml": as_yaml, "json": as_json, "patch": as_patches}[output]
-        print(render(results), end="")
+        show(render(results), end="")

@@ -92,6 +92,27 @@ def test_a_review_of_an_update_is_not_mutated(manifest: Path, capsys: Capture) -
 
 
 @pytest.mark.parametrize(
+    ("count", "told", "last"),
+    [
+        pytest.param(20, 20, None, id="all are told"),
+        pytest.param(21, 20, "… and 1 more object is changed", id="all but one"),
+        pytest.param(25, 20, "… and 5 more objects are changed", id="the first 20"),
+    ],
+)
+def test_many_changes_are_not_all_told(
+    count: int, told: int, last: str | None, manifest: Path, capsys: Capture
+) -> None:
+    manifest.write_text(documents(*[PLAIN, OFFLINE] * count))
+    assert main(["mutate", "-f", "pod.yaml"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    places = {line.partition(": ")[0] for line in lines if line.startswith("pod.yaml:")}
+    assert len(places) == told
+    beside = [line for line in lines if not line.startswith("pod.yaml:")]
+    assert [line.partition(";")[0] for line in beside] == ([last] if last else [])
+    assert output(capsys, "diff").count("# Pod jobs/batch\n") == count
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         pytest.param(MALFORMED, "pod.yaml:7: spec.containers[0].resources: ", id="field"),
