@@ -19,6 +19,13 @@ def rule_page(rule_id: str) -> str:
     return page.read_text(encoding="utf-8") if page.is_file() else ""
 
 
+def page_body(page: str) -> str:
+    """The page without its title and its source, which every page begins and ends with."""
+    _, _, untitled = page.partition("\n\n")
+    body, _, _ = untitled.rpartition("\n\nSource: ")
+    return body
+
+
 def render_markdown(text: str, terminal: Terminal) -> Iterator[str]:
     """The lines of a page: headings, lists, code and paragraphs; tables stay as they are."""
     paragraph: list[str] = []
