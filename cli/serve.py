@@ -22,7 +22,8 @@ examples:
   mgpu-hybrid serve --self-signed /var/lib/mgpu-hybrid --kubeconfig ~/.kube/config
   mgpu-hybrid serve --host 0.0.0.0 --tls-dir /etc/tls --policy /etc/mgpu-hybrid/policy.yaml
 
-exit codes: 0 stopped, 2 flags or files that cannot be used
+exit codes: 0 stopped, 2 flags, ports or a kubeconfig that cannot be used; with a bad policy, nodes
+file or certificate it runs unready, and /readyz says why
 """
 
 

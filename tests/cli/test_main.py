@@ -183,6 +183,20 @@ def test_every_command_has_help_with_examples(command: str, capsys: Capture) -> 
 
 
 @pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("validate", "130 interrupted (ctrl-C)"),
+        ("serve", "runs unready, and /readyz says why"),
+        ("mutate", "for the first 20 objects; -o diff has them all"),
+        ("explain", "--policy FILE"),
+    ],
+)
+def test_the_help_says(command: str, words: str, capsys: Capture) -> None:
+    assert main([command, "--help"]) == 0
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     "arguments", [[], ["frobnicate"], ["validate"], ["--frob"]], ids=["none", "word", "-f", "flag"]
 )
 def test_a_wrong_command_line_is_exit_2(arguments: list[str], capsys: Capture) -> None:
