@@ -68,7 +68,7 @@ def plan(ca: FoundPair, leaf: FoundPair, wanted: ServingNames, now: datetime) ->
     """
     ca_fault, leaf_fault = _ca_fault(ca, now), _leaf_fault(leaf, wanted, now)
     if ca_fault:
-        return Plan(Due.CA_AND_LEAF, f"ca.crt: {ca_fault}", CA_FILES + _kept(leaf_fault))
+        return Plan(Due.CA_AND_LEAF, ca_fault, CA_FILES + _kept(leaf_fault))
     if leaf_fault is None:
         return Plan(Due.NOTHING, "the serving certificate is good")
     aside = _kept(leaf_fault)
@@ -83,13 +83,15 @@ def _kept(leaf_fault: _Fault | None) -> tuple[str, ...]:
 
 
 def _ca_fault(ca: FoundPair, now: datetime) -> str | None:
+    """Why the CA is replaced, beginning with the name of the file at fault."""
     if not isinstance(ca, Inspection):
-        return _absent(ca)
+        return f"ca.crt: {_absent(ca)}"
     if not ca.is_ca:
-        return "it is not a certificate authority"
+        return "ca.crt: it is not a certificate authority"
     if ca.key not in {KeyState.MATCHES, KeyState.ABSENT}:
-        return str(ca.key.value)
-    return _age_fault(ca, CA_RENEWAL_WINDOW, now)
+        return f"ca.key: {ca.key.value}"
+    age_fault = _age_fault(ca, CA_RENEWAL_WINDOW, now)
+    return f"ca.crt: {age_fault}" if age_fault else None
 
 
 def _leaf_fault(leaf: FoundPair, wanted: ServingNames, now: datetime) -> _Fault | None:

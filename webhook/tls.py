@@ -10,10 +10,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from certs.directory import ensure_serving_certificate
+from certs.directory import ServingFiles, ensure_serving_certificate
 from certs.errors import CertificateError
 from certs.names import webhook_names
 from certs.pair import Rejected
+from certs.plan import Due
 from certs.serving import Reloaded, ServingContext
 from policies.policy import Policy
 from webhook.metrics import Metrics
@@ -72,8 +73,7 @@ class ServingCertificate:
         names = webhook_names(Policy().webhook_namespace)
         files = ensure_serving_certificate(self._self_signed_dir, names, now)
         self._renewal_due = now + RENEWAL_CHECK
-        fields = {"ca": str(files.ca), "done": files.done.name, "because": files.reason}
-        logger.info("self-signed certificate checked", extra={"fields": fields})
+        _tell(files)
 
     def _load(self) -> ServingContext:
         directory = self._self_signed_dir or self._tls_dir or Path()
@@ -108,3 +108,16 @@ class ServingCertificate:
         else:
             self._readiness.stale_certificate = text
         logger.error("certificate cannot be used", extra={"fields": {"because": str(error)}})
+
+
+def _tell(files: ServingFiles) -> None:
+    """Log what was done; whoever trusts an authority that was replaced has to act."""
+    fields = {"ca": str(files.ca), "done": files.done.name, "because": files.reason}
+    if files.done is not Due.CA_AND_LEAF or not files.kept_aside:
+        logger.info("self-signed certificate checked", extra={"fields": fields})
+        return
+    fields["kept_aside"] = ", ".join(str(path) for path in files.kept_aside)
+    logger.warning(
+        "a new certificate authority was made: register the webhook anew with the new ca.crt",
+        extra={"fields": fields},
+    )

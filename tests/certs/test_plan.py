@@ -80,11 +80,17 @@ def test_a_leaf_is_due(leaf: FoundPair, words: str, aside: tuple[str, ...]) -> N
 @pytest.mark.parametrize(
     ("ca", "words"),
     [
-        pytest.param(MISSING, "missing", id="missing"),
-        pytest.param(GARBAGE, "not a PEM certificate", id="garbage"),
-        pytest.param(sound_ca(is_ca=False), "not a certificate authority", id="no CA"),
-        pytest.param(sound_ca(key=KeyState.UNREADABLE), "not a PEM private key", id="bad key"),
-        pytest.param(sound_ca(key=KeyState.MISMATCH), "does not belong", id="another key"),
+        pytest.param(MISSING, "ca.crt: missing", id="missing"),
+        pytest.param(GARBAGE, "ca.crt: not a PEM certificate", id="garbage"),
+        pytest.param(
+            sound_ca(is_ca=False), "ca.crt: it is not a certificate authority", id="no CA"
+        ),
+        pytest.param(
+            sound_ca(key=KeyState.UNREADABLE), "ca.key: the key is not a PEM", id="bad key"
+        ),
+        pytest.param(
+            sound_ca(key=KeyState.MISMATCH), "ca.key: the key does not belong", id="another key"
+        ),
         pytest.param(
             sound_ca(not_after=NOW + 395 * DAY - SECOND), "within 395 days", id="renewal window"
         ),
@@ -98,7 +104,7 @@ def test_a_ca_is_due_and_its_leaf_with_it(ca: FoundPair, words: str) -> None:
     found = plan(ca, sound_leaf(), NAMES, NOW)
 
     assert (found.due, found.keep_aside) == (Due.CA_AND_LEAF, CA_FILES)
-    assert found.reason.startswith("ca.crt: ")
+    assert found.reason.startswith(("ca.crt: ", "ca.key: "))
     assert words in found.reason
 
 

@@ -63,6 +63,32 @@ def test_a_self_signed_certificate_is_made(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "ca.crt").exists()
 
 
+def warnings(caplog: pytest.LogCaptureFixture) -> list[object]:
+    """Why a new authority was made, as it was warned of."""
+    found = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert all("a new certificate authority was made" in record.message for record in found)
+    return [record.__dict__["fields"]["because"] for record in found]
+
+
+@pytest.mark.parametrize("name", ["ca.key", "ca.crt"])
+def test_an_authority_that_is_replaced_is_warned_of(
+    name: str, issued: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (issued / name).write_text("garbage")
+    Process(ServeSettings(self_signed_dir=issued)).certificate.tick()
+    (because,) = warnings(caplog)
+    assert str(because).startswith(f"{name}: ")
+
+
+def test_a_first_authority_and_a_new_leaf_are_no_warning(
+    issued: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (issued / "tls.crt").write_text("garbage")
+    Process(ServeSettings(self_signed_dir=issued)).certificate.tick()
+    Process(ServeSettings(self_signed_dir=issued / "first")).certificate.tick()
+    assert warnings(caplog) == []
+
+
 def test_a_self_signed_certificate_is_renewed_in_time(tmp_path: Path) -> None:
     process = Process(ServeSettings(self_signed_dir=tmp_path))
     context = process.tick()
