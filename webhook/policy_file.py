@@ -15,6 +15,10 @@ class PolicyFileError(Exception):
     """The file cannot be used; the text has one line for each mistake."""
 
 
+class PolicyUnreadableError(PolicyFileError):
+    """The file cannot be read at all; the text names the path and the reason."""
+
+
 class PolicyFile:
     """A policy file and what was last seen of it."""
 
@@ -34,7 +38,7 @@ class PolicyFile:
             if reason == self._seen:
                 return None
             self._seen = reason
-            raise PolicyFileError(f"{self._path}: cannot be read: {reason}") from error
+            raise PolicyUnreadableError(f"{self._path}: cannot be read: {reason}") from error
         if content == self._seen:
             return None
         self._seen = content

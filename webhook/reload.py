@@ -14,7 +14,7 @@ from webhook.cluster.node_watch import NodeWatch
 from webhook.grace import Succession, after_change, at
 from webhook.metrics import Metrics
 from webhook.nodes_file import NodesFile, NodesFileError
-from webhook.policy_file import PolicyFile, PolicyFileError
+from webhook.policy_file import PolicyFile, PolicyFileError, PolicyUnreadableError
 from webhook.readiness import Readiness
 from webhook.settings import ServeSettings
 from webhook.state import Snapshot, State
@@ -67,10 +67,13 @@ class Reloader:
     def _on_bad_policy(self, error: PolicyFileError) -> None:
         self._metrics.policy_reload_failures.inc()
         mistakes = str(error).splitlines()
+        is_unreadable = isinstance(error, PolicyUnreadableError)
         if self._state.current is None:
-            self._readiness.policy = "policy: not valid: " + "; ".join(mistakes)
+            why = str(error) if is_unreadable else "not valid: " + "; ".join(mistakes)
+            self._readiness.policy = f"policy: {why}"
         else:
-            self._readiness.stale_policy = "policy: the last good one, the file has mistakes"
+            why = str(error) if is_unreadable else "the file has mistakes"
+            self._readiness.stale_policy = f"policy: the last good one, {why}"
         logger.error("policy file cannot be used", extra={"fields": {"mistakes": mistakes}})
 
     def _put(self, policy: Policy, now_seconds: float) -> None:

@@ -129,17 +129,14 @@ def test_a_swapped_link_is_seen(tmp_path: Path) -> None:
     assert not process.snapshot.policy.show_node_names
 
 
-@pytest.mark.parametrize("fault", [BROKEN, "", "{", None], ids=["values", "empty", "cut", "gone"])
+@pytest.mark.parametrize("fault", [BROKEN, "", "{"], ids=["values", "empty", "cut"])
 def test_a_broken_file_keeps_the_last_good_policy_and_is_told_once(
-    fault: str | None, policy_file: Path, caplog: pytest.LogCaptureFixture
+    fault: str, policy_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     process = with_policy(policy_file)
     process.reloader.tick(0.0)
     before = process.snapshot
-    if fault is None:
-        policy_file.unlink()
-    else:
-        policy_file.write_text(fault)
+    policy_file.write_text(fault)
     with caplog.at_level(logging.ERROR):
         process.reloader.tick(1.0)
         process.reloader.tick(2.0)
@@ -152,6 +149,34 @@ def test_a_broken_file_keeps_the_last_good_policy_and_is_told_once(
     process.reloader.tick(3.0)
     assert not process.snapshot.policy.show_node_names
     assert not process.readiness.stale
+
+
+@pytest.mark.parametrize(
+    ("instead", "reason"),
+    [("nothing", "No such file or directory"), ("directory", "Is a directory")],
+)
+def test_a_file_that_cannot_be_read_keeps_the_last_good_policy_and_is_told_as_such(
+    instead: str, reason: str, policy_file: Path
+) -> None:
+    process = with_policy(policy_file)
+    process.reloader.tick(0.0)
+    before = process.snapshot
+    policy_file.unlink()
+    if instead == "directory":
+        policy_file.mkdir()
+    process.reloader.tick(1.0)
+    process.reloader.tick(2.0)
+    assert process.snapshot is before
+    assert process.count("policy_reload_failures_total") == 1
+    told = f"policy: the last good one, {policy_file}: cannot be read: {reason}"
+    assert process.readiness.stale == (told,)
+
+
+def test_a_file_that_never_could_be_read_makes_unready_and_is_told_as_such(tmp_path: Path) -> None:
+    process = with_policy(tmp_path / "policy.yaml")
+    process.reloader.tick(0.0)
+    told = f"policy: {tmp_path / 'policy.yaml'}: cannot be read: No such file or directory"
+    assert process.readiness.policy == told
 
 
 def test_going_back_to_the_good_text_ends_the_fault(policy_file: Path) -> None:
