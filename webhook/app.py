@@ -14,6 +14,7 @@ from webhook.body import Intake
 from webhook.endpoints import HookEndpoint
 from webhook.hooks import MUTATE, VALIDATE, Hook
 from webhook.metrics import Metrics
+from webhook.not_found import name_paths
 from webhook.openapi import with_hooks
 from webhook.pod_lookup import LivePods, PodLookup
 from webhook.responder import Responder
@@ -60,4 +61,6 @@ def webhook_app(
         return HookEndpoint(Responder(hook, state, metrics, lookup), intake, metrics)
 
     rest = DocumentedApp(title="mgpu-hybrid webhook", docs_url=None, redoc_url=None)
-    return WebhookApp({f"/{hook.name}": endpoint(hook) for hook in (MUTATE, VALIDATE)}, rest)
+    hooks = {f"/{hook.name}": endpoint(hook) for hook in (MUTATE, VALIDATE)}
+    name_paths(rest, (*hooks, "/openapi.json"))
+    return WebhookApp(hooks, rest)

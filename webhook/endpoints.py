@@ -16,6 +16,7 @@ from webhook.body import BodyRefusedError, ClientDisconnectedError, Intake, chec
 from webhook.metrics import Metrics
 from webhook.responder import JSON, TEXT, Reply, Responder
 
+IDENTITY = b"identity"
 DRAIN_SECONDS = 2.0
 DRAIN_BYTES = 64 * 1024 * 1024
 
@@ -43,25 +44,47 @@ class HookEndpoint:
 
 
 def check_head(scope: Scope) -> None:
-    """Raises BodyRefusedError for another method, content type or a length that is too large."""
+    """Raises BodyRefusedError for another method, type or encoding, or a length that is too large."""
     if scope["method"] != "POST":
         raise BodyRefusedError(
             HTTPStatus.METHOD_NOT_ALLOWED,
             "method",
             f"the method must be POST, it is {scope['method']}",
         )
-    content_type = b""
+    content_type: bytes | None = None
     for name, value in scope["headers"]:
         if name == b"content-type":
             content_type = value
+        elif name == b"content-encoding":
+            _check_encoding(value)
         elif name == b"content-length" and value.isdigit():
             check_size(int(value))
-    if content_type != JSON and content_type.split(b";")[0].strip().lower() != JSON:
+    _check_type(content_type)
+
+
+def _check_encoding(encoding: bytes) -> None:
+    if encoding.strip().lower() not in {b"", IDENTITY}:
+        raise BodyRefusedError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "content-encoding",
+            f"the content encoding must be identity, it is {_quoted(encoding)}",
+        )
+
+
+def _check_type(content_type: bytes | None) -> None:
+    if content_type == JSON:
+        return
+    if content_type is None or content_type.split(b";")[0].strip().lower() != JSON:
+        told = "absent" if content_type is None else _quoted(content_type)
         raise BodyRefusedError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "content-type",
-            f"the content type must be application/json, it is {ascii(content_type[:80])[1:]}",
+            f"the content type must be application/json, it is {told}",
         )
+
+
+def _quoted(value: bytes) -> str:
+    return ascii(value[:80])[1:]
 
 
 async def _send(reply: Reply, send: Send) -> None:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from webhook.not_found import name_paths
 from webhook.readiness import Readiness
 
 
@@ -31,4 +32,5 @@ def health_app(readiness: Readiness, render_metrics: Callable[[], bytes]) -> Fas
         """Every metric, summed over the worker processes."""
         return Response(render_metrics(), media_type=CONTENT_TYPE_LATEST)
 
+    name_paths(app, ("/healthz", "/readyz", "/metrics"))
     return app

@@ -84,7 +84,34 @@ def test_another_content_type_is_not_supported(content_type: bytes, told: bytes)
 
 
 def test_no_content_type_is_not_supported() -> None:
-    assert answered(Exchange(headers=[]).give(body(pod()))).status == 415
+    received = answered(Exchange(headers=[]).give(body(pod())))
+    assert received.status == 415
+    assert received.body == b"the content type must be application/json, it is absent\n"
+
+
+@pytest.mark.parametrize("encodings", [[b"identity"], [b"Identity"], [b""]])
+def test_a_body_as_it_is_is_taken(encodings: list[bytes]) -> None:
+    assert answered(encoded(encodings)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("encodings", "told"),
+    [
+        ([b"gzip"], b"'gzip'"),
+        ([b"gzip", b"identity"], b"'gzip'"),
+        ([b"identity, br"], b"'identity, br'"),
+    ],
+    ids=["gzip", "first of two", "list"],
+)
+def test_another_content_encoding_is_not_supported(encodings: list[bytes], told: bytes) -> None:
+    received = answered(encoded(encodings))
+    assert received.status == 415
+    assert received.body == b"the content encoding must be identity, it is " + told + b"\n"
+
+
+def encoded(encodings: list[bytes]) -> Exchange:
+    headers = [(b"content-encoding", encoding) for encoding in encodings]
+    return Exchange(headers=[*JSON_HEADERS, *headers]).give(body(pod()))
 
 
 def with_length(length: int) -> Exchange:
@@ -204,9 +231,14 @@ def test_a_body_in_many_pieces_is_one_body() -> None:
     assert response(received.body)["uid"] == UID
 
 
-@pytest.mark.parametrize("path", ["/", "/mutate/", "/validate/x", "/healthz", "/docs"])
+@pytest.mark.parametrize(
+    "path", ["/", "/mutate/", "/validate/x", "/healthz", "/docs", "/openapi.json/"]
+)
 def test_other_paths_are_not_found(path: str) -> None:
-    assert post(app(), path, body(pod())).status == 404
+    received = post(app(), path, body(pod()))
+    assert received.status == 404
+    line = f"there is no path '{path}' here, the paths are /mutate, /validate and /openapi.json\n"
+    assert received.body == line.encode()
 
 
 def test_the_hooks_are_described() -> None:

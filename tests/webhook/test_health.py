@@ -53,6 +53,23 @@ def test_what_is_stale_is_told_but_ready(part: str) -> None:
     assert (received.status, received.body) == (200, b"ok\nit is old\n")
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/metrics/", "'/metrics/'"),
+        ("/mutate", "'/mutate'"),
+        ("/a\nb\u2028", r"'/a\nb\u2028'"),
+        ("/" + "x" * 100, "'/" + "x" * 79 + "'"),
+    ],
+    ids=["slash", "of the other port", "not printable", "long"],
+)
+def test_other_paths_are_not_found_and_those_that_are_there_are_named(path: str, told: str) -> None:
+    received = get(path)
+    assert received.status == 404
+    line = f"there is no path {told} here, the paths are /healthz, /readyz and /metrics\n"
+    assert received.body == line.encode()
+
+
 def test_metrics_are_in_prometheus_text_format() -> None:
     received = get("/metrics")
     assert received.status == 200
