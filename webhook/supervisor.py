@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from types import FrameType
 
 from prometheus_client.multiprocess import mark_process_dead
@@ -21,6 +22,7 @@ from prometheus_client.multiprocess import mark_process_dead
 from webhook.connection import STOP_SECONDS
 from webhook.listening import Sockets
 from webhook.logs import log_to_stderr
+from webhook.metrics_directory import used
 from webhook.settings import ServeSettings
 from webhook.worker import run_worker
 
@@ -168,7 +170,8 @@ def _work(settings: ServeSettings, sockets: Sockets, ready: Connection, metrics_
     """What a worker process runs."""
     log_to_stderr()
     try:
-        run_worker(settings, sockets, lambda: ready.send(READY), metrics_dir)
+        with used(Path(metrics_dir)):
+            run_worker(settings, sockets, lambda: ready.send(READY), metrics_dir)
     except OSError as error:
         logger.error("cannot listen: %s", error)  # noqa: TRY400 - a reason, not a traceback
         sys.exit(1)

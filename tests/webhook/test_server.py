@@ -272,11 +272,13 @@ def test_workers_end_when_their_parent_is_killed(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with RunningServer(self_signed_dir=certificates, workers=2) as server:
         address = server.address
+        assert [path.name[:12] for path in tmp_path.iterdir()] == ["mgpu-hybrid-"]
         server.process.kill()
         server._reader.join(WAIT_SECONDS)
         assert not server._reader.is_alive(), "a worker still holds stderr"
         with pytest.raises(ConnectionError):
             socket.create_connection(address, WAIT_SECONDS)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
