@@ -73,13 +73,20 @@ class Metrics:
                 "result",
             )
         )
+        self.refused_connections = counter(
+            "connections_refused",
+            "Connections turned away because every other one of the port was at work on a request.",
+            "port",
+        )
         self._patches = counter("patches", "Answers with a patch.")
         self._unpatchable = counter("unpatchable", "Pods that could not be patched safely.")
         self.policy_reload_failures = counter(
-            "policy_reload_failures", "Changes of the policy file that could not be used."
+            "policy_reload_failures",
+            "Changes of the policy file that could not be used, counted by each worker process.",
         )
         self.nodes_reload_failures = counter(
-            "nodes_reload_failures", "Changes of the nodes file that could not be used."
+            "nodes_reload_failures",
+            "Changes of the nodes file that could not be used, counted by each worker process.",
         )
         self.policy_info = Gauge(
             "mgpu_hybrid_policy_info",

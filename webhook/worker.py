@@ -29,7 +29,14 @@ from webhook.cluster.api_pods import ApiPods
 from webhook.cluster.live_nodes import LiveNodes
 from webhook.cluster.node_metrics import NodeMetrics
 from webhook.cluster.node_watch import NodeWatch
-from webhook.connection import KEEP_ALIVE_SECONDS, STOP_SECONDS, Listener
+from webhook.connection import (
+    KEEP_ALIVE_SECONDS,
+    MAX_HEALTH_CONNECTIONS,
+    MAX_WEBHOOK_CONNECTIONS,
+    STOP_SECONDS,
+    Admittance,
+    Listener,
+)
 from webhook.controller.controller import Controller
 from webhook.controller.metrics import ControllerMetrics
 from webhook.controller.node_source import NodeSource
@@ -78,7 +85,8 @@ class Worker:
         """Serve until a signal to stop, or until the parent process is gone. Raises OSError."""
         self._stop_on_signals()
         app = health_app(self._readiness, self._render_metrics)
-        health = _listener(app, self._sockets.health)
+        admittance = self._admittance("health", MAX_HEALTH_CONNECTIONS)
+        health = _listener(app, self._sockets.health, admittance)
         await health.listen()
         health_task = asyncio.create_task(health.answer())
         if self._watch is not None:
@@ -100,7 +108,8 @@ class Worker:
 
     async def _serve(self, on_listening: Callable[[], None]) -> None:
         app = webhook_app(self._state, self._metrics, pods=self._pods)
-        webhook = _listener(app, self._sockets.webhook, self._certificate.context)
+        admittance = self._admittance("webhook", MAX_WEBHOOK_CONNECTIONS)
+        webhook = _listener(app, self._sockets.webhook, admittance, self._certificate.context)
         await webhook.listen()
         webhook_task = asyncio.create_task(webhook.answer())
         gc.freeze()
@@ -108,6 +117,9 @@ class Worker:
         await self._stop.wait()
         webhook.should_exit = True
         await webhook_task
+
+    def _admittance(self, port: str, limit: int) -> Admittance:
+        return Admittance(limit, self._metrics.refused_connections.labels(port).inc)
 
     async def _lead(self) -> None:
         """Lead, when elected, until the stop; then let go at once, while open requests are answered."""
@@ -209,7 +221,10 @@ def _controller(
 
 
 def _listener(
-    app: ASGIApp, bound: socket.socket, context: ssl.SSLContext | None = None
+    app: ASGIApp,
+    bound: socket.socket,
+    admittance: Admittance,
+    context: ssl.SSLContext | None = None,
 ) -> Listener:
     config = uvicorn.Config(
         app,
@@ -226,4 +241,4 @@ def _listener(
     )
     config.load()
     config.ssl = context
-    return Listener(config, bound)
+    return Listener(config, bound, admittance)

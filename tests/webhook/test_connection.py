@@ -9,7 +9,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from webhook import connection
-from webhook.connection import Listener
+from webhook.connection import Admittance, Listener
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -32,10 +32,11 @@ class App:
 
 
 class Running:
-    """A plain HTTP listener on a free port."""
+    """A plain HTTP listener on a free port, with places for three connections."""
 
     def __init__(self) -> None:
         self.app = App()
+        self.refused = 0
         self.bound = socket.socket()
         self.bound.bind(("127.0.0.1", 0))
         self.port = self.bound.getsockname()[1]
@@ -43,7 +44,10 @@ class Running:
             self.app, lifespan="off", ws="none", log_config=None, access_log=False
         )
         config.load()
-        self.listener = Listener(config, self.bound)
+        self.listener = Listener(config, self.bound, Admittance(3, self._on_refused))
+
+    def _on_refused(self) -> None:
+        self.refused += 1
 
     async def connect(self) -> Streams:
         return await asyncio.open_connection("127.0.0.1", self.port)
@@ -124,11 +128,53 @@ def test_a_head_in_pieces_within_the_time_is_taken(monkeypatch: pytest.MonkeyPat
     serving(test)
 
 
-def test_a_connection_that_sends_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "KEEP_ALIVE_SECONDS", 0.01)
+@pytest.mark.parametrize("sent", [b"", b"\r\n", b"G"], ids=["nothing", "empty line", "a letter"])
+def test_a_connection_without_a_first_request_has_the_time_of_a_head(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.01)
 
     async def test(running: Running) -> None:
+        streams = await running.connect()
+        streams[1].write(sent)
+        assert await until_closed(streams) == b""
+
+    serving(test)
+
+
+def test_an_empty_line_after_a_request_does_not_stop_the_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(running: Running) -> None:
+        streams = await running.connect()
+        await answer(streams)
+        monkeypatch.setattr(connection, "HEAD_SECONDS", 0.01)
+        streams[1].write(b"\r\n")
+        assert await until_closed(streams) == b""
+
+    serving(test)
+
+
+def test_half_a_head_behind_a_request_has_the_time_of_a_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def test(running: Running) -> None:
+        streams = await running.connect()
+        monkeypatch.setattr(connection, "HEAD_SECONDS", 0.01)
+        streams[1].write(REQUEST + REQUEST[:5])
+        assert (await until_closed(streams)).endswith(b"ok")
+
+    serving(test)
+
+
+def test_a_connection_between_requests_is_kept_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(running: Running) -> None:
+        kept = await running.connect()
+        await answer(kept)
+        monkeypatch.setattr(connection, "HEAD_SECONDS", 0.01)
         assert await until_closed(await running.connect()) == b""
+        await answer(kept)
+        kept[1].close()
 
     serving(test)
 
@@ -153,17 +199,77 @@ def test_a_large_head_within_the_limit_is_taken() -> None:
     serving(test)
 
 
-def test_connections_above_the_limit_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 2)
-
+def test_a_newcomer_gets_the_place_of_the_one_that_rests_longest() -> None:
     async def test(running: Running) -> None:
-        first, second = await running.connect(), await running.connect()
-        await answer(first)
+        first, second, third = [await running.connect() for _ in range(3)]
         await answer(second)
-        assert await until_closed(await running.connect()) == b""
-        second[1].close()
+        await answer(third)
         await answer(first)
-        first[1].close()
+        newcomer = await running.connect()
+        assert await until_closed(second) == b""
+        for streams in (newcomer, first, third):
+            await answer(streams)
+            streams[1].close()
+        assert running.refused == 0
+
+    serving(test)
+
+
+@pytest.mark.parametrize("sent", [b"", REQUEST[:5]], ids=["silent", "half a head"])
+def test_those_that_send_no_request_shut_nobody_out(sent: bytes) -> None:
+    async def test(running: Running) -> None:
+        useless = [await running.connect() for _ in range(20)]
+        for _, writer in useless:
+            writer.write(sent)
+        honest = await running.connect()
+        await answer(honest)
+        assert running.refused == 0
+        for _, writer in [*useless, honest]:
+            writer.close()
+
+    serving(test)
+
+
+async def enter_requests(running: Running, count: int) -> list[Streams]:
+    """Connections with a request that the application has not answered."""
+    running.app.release.clear()
+    busy = []
+    for _ in range(count):
+        running.app.entered.clear()
+        busy.append(await running.connect())
+        busy[-1][1].write(REQUEST)
+        await running.app.entered.wait()
+    return busy
+
+
+def test_one_at_work_never_makes_room() -> None:
+    async def test(running: Running) -> None:
+        busy = await enter_requests(running, 2)
+        for _ in range(10):
+            _, writer = await running.connect()
+            writer.close()
+        running.app.release.set()
+        for streams in busy:
+            assert (await streams[0].readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+            await answer(streams)
+            streams[1].close()
+
+    serving(test)
+
+
+def test_only_while_all_are_at_work_a_newcomer_is_refused_and_counted() -> None:
+    async def test(running: Running) -> None:
+        busy = await enter_requests(running, 3)
+        assert await until_closed(await running.connect()) == b""
+        assert running.refused == 1
+        running.app.release.set()
+        for streams in busy:
+            await streams[0].readuntil(b"ok")
+        newcomer = await running.connect()
+        await answer(newcomer)
+        assert running.refused == 1
+        for _, writer in [*busy, newcomer]:
+            writer.close()
 
     serving(test)
 
