@@ -1,6 +1,7 @@
 """`serve`: from settings to a running server, and its exit code."""
 
 import logging
+import resource
 
 from webhook.listening import ListenError, bind_sockets
 from webhook.logs import log_to_stderr
@@ -21,6 +22,7 @@ def serve(settings: ServeSettings) -> int:
     Logs JSON lines to stderr.
     """
     log_to_stderr()
+    raise_open_file_limit()
     mistake = _mistake(settings)
     if mistake:
         logger.error(mistake)
@@ -41,6 +43,16 @@ def serve(settings: ServeSettings) -> int:
     finally:
         sockets.close()
     return EXIT_STOPPED
+
+
+def raise_open_file_limit() -> None:
+    """Allow as many open files as the process may have: connections on one port must not starve the other.
+
+    The soft limit is low for programs that use select(), which this one does not.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _mistake(settings: ServeSettings) -> str:

@@ -5,6 +5,8 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -299,3 +301,13 @@ def test_settings_that_cannot_be_used_end_it_with_2(
         server._reader.join(WAIT_SECONDS)
         assert reason in server.lines[0]
         assert len(server.lines) == 1
+
+
+def test_as_many_files_as_allowed_may_be_open() -> None:
+    code = (
+        "import resource; from webhook.server import raise_open_file_limit; "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 300)); raise_open_file_limit(); "
+        "print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "(300, 300)\n"
