@@ -4,6 +4,7 @@ import pytest
 
 from tests.cluster.tally import (
     CLUSTER_TESTS,
+    NO_KUBELET_BECAUSE,
     NO_SCHEDULER_BECAUSE,
     UNAVAILABLE_BECAUSE,
     count,
@@ -31,6 +32,7 @@ def pytest_terminal_summary(
     tally = count(config.stash.get(CLUSTER_TESTS, ()), reports)
     because = config.stash.get(UNAVAILABLE_BECAUSE, None)
     no_scheduler = config.stash.get(NO_SCHEDULER_BECAUSE, None)
-    is_short = because is not None or no_scheduler is not None
-    for line in summary_lines(tally, because, no_scheduler):
+    no_kubelet = config.stash.get(NO_KUBELET_BECAUSE, None)
+    is_short = any(reason is not None for reason in (because, no_scheduler, no_kubelet))
+    for line in summary_lines(tally, because, no_scheduler, no_kubelet):
         terminalreporter.write_line(line, bold=True, red=is_short)

@@ -1,4 +1,4 @@
-"""Where the cluster tests find etcd, kube-apiserver, kubectl and kube-scheduler.
+"""Where the cluster tests find etcd, kube-apiserver, kubectl, kube-scheduler and kubemark.
 
 Three ways, in this order: the folder that `KUBEBUILDER_ASSETS` names, `PATH`, a build with Go. A
 way counts only when it has every required binary: a set put together from two sources would test
@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.cluster.go_build import BuildFailedError, built_binaries
 
 REQUIRED = ("etcd", "kube-apiserver", "kubectl")
-OPTIONAL = "kube-scheduler"  # envtest's archives leave it out
+OPTIONAL = ("kube-scheduler", "kubemark")  # envtest's archives leave them out
 
 
 class BinariesUnavailableError(Exception):
@@ -25,12 +25,16 @@ class BinariesUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ClusterBinaries:
-    """A complete set from one source; `kube_scheduler` is None where that source has none."""
+    """A complete set from one source; the optional ones are None where that source has none.
+
+    kubemark holds the hollow kubelet: the kubelet's own code over a runtime that only pretends.
+    """
 
     etcd: Path
     kube_apiserver: Path
     kubectl: Path
     kube_scheduler: Path | None
+    kubemark: Path | None
     source: str
 
 
@@ -63,7 +67,7 @@ def find_binaries(environment: Mapping[str, str], report: Callable[[str], None])
 
 def _find_on(folders: str) -> dict[str, Path]:
     """Find executables on a search path in PATH's form."""
-    hits = {name: shutil.which(name, path=folders) for name in (*REQUIRED, OPTIONAL)}
+    hits = {name: shutil.which(name, path=folders) for name in (*REQUIRED, *OPTIONAL)}
     return {name: Path(hit) for name, hit in hits.items() if hit}
 
 
@@ -72,7 +76,8 @@ def _complete(found: Mapping[str, Path], *, source: str) -> ClusterBinaries:
         etcd=found["etcd"],
         kube_apiserver=found["kube-apiserver"],
         kubectl=found["kubectl"],
-        kube_scheduler=found.get(OPTIONAL),
+        kube_scheduler=found.get("kube-scheduler"),
+        kubemark=found.get("kubemark"),
         source=source,
     )
 
@@ -85,7 +90,7 @@ def main() -> int:
         sys.stderr.write(f"no cluster binaries: {error}\n")
         return 1
     sys.stdout.write(f"source: {binaries.source}\n")
-    for name in (*REQUIRED, OPTIONAL):
+    for name in (*REQUIRED, *OPTIONAL):
         path = getattr(binaries, name.replace("-", "_"))
         sys.stdout.write(f"{name}: {path or 'none'}\n")
     return 0

@@ -25,6 +25,7 @@ PACKAGES = {
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
     "kubectl": "k8s.io/kubernetes/cmd/kubectl",
+    "kubemark": "k8s.io/kubernetes/cmd/kubemark",
 }
 # A first build on two cores takes about seven minutes and the downloads one more.
 LIMIT_SECONDS = 45 * 60
@@ -54,7 +55,7 @@ def kubernetes_version() -> str:
 
 
 def built_binaries(environment: Mapping[str, str], report: Report) -> Path:
-    """The folder with the four programs, built now unless it is there already.
+    """The folder with the programs, built now unless it is there already.
 
     Raises BuildFailedError when Go is absent or too old, a step fails, or the time limit passes.
     """

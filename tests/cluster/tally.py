@@ -9,6 +9,7 @@ import pytest
 CLUSTER_TESTS = pytest.StashKey[Collection[str]]()
 UNAVAILABLE_BECAUSE = pytest.StashKey[str]()
 NO_SCHEDULER_BECAUSE = pytest.StashKey[str]()
+NO_KUBELET_BECAUSE = pytest.StashKey[str]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ def count(cluster_tests: Collection[str], reports: Iterable[pytest.TestReport]) 
 
 
 def summary_lines(
-    tally: Tally, unavailable_because: str | None, no_scheduler_because: str | None = None
+    tally: Tally,
+    unavailable_because: str | None,
+    no_scheduler_because: str | None = None,
+    no_kubelet_because: str | None = None,
 ) -> list[str]:
     """The lines for the terminal; a reason is given when there was nothing to run on."""
     lines = [f"cluster tests: {tally.run} run, {tally.skipped} skipped"]
@@ -39,4 +43,6 @@ def summary_lines(
         lines.append(f"CLUSTER TESTS DID NOT RUN: {unavailable_because}")
     if no_scheduler_because is not None:
         lines.append(f"SCHEDULER TESTS DID NOT RUN: {no_scheduler_because}")
+    if no_kubelet_because is not None:
+        lines.append(f"KUBELET TESTS DID NOT RUN: {no_kubelet_because}")
     return lines

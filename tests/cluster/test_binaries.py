@@ -64,7 +64,7 @@ def test_kubebuilder_assets_come_first(tmp_path: Path, lines: list[str]) -> None
 
     assert found.source == "KUBEBUILDER_ASSETS"
     assert found.kubectl == tmp_path / "assets" / "kubectl"
-    assert found.kube_scheduler is None
+    assert (found.kube_scheduler, found.kubemark) == (None, None)
 
 
 def test_path_counts_when_it_has_all(tmp_path: Path, lines: list[str]) -> None:
@@ -108,14 +108,15 @@ def test_the_build_goes_to_the_cache_once_and_names_its_steps(
 
     assert first == second
     assert first.etcd.parent.parent == tmp_path / "xdg" / "mgpu-hybrid" / "cluster-binaries"
-    assert builds(tmp_path) == len(PACKAGES) == 4
+    assert builds(tmp_path) == len(PACKAGES) == 5
     started = [line for line in lines if line.endswith(" …")]
     assert started == [
-        "[1/5] downloading modules …",
-        "[2/5] building etcd …",
-        "[3/5] building kube-apiserver …",
-        "[4/5] building kube-scheduler …",
-        "[5/5] building kubectl …",
+        "[1/6] downloading modules …",
+        "[2/6] building etcd …",
+        "[3/6] building kube-apiserver …",
+        "[4/6] building kube-scheduler …",
+        "[5/6] building kubectl …",
+        "[6/6] building kubemark …",
     ]
 
 
@@ -155,7 +156,7 @@ def test_a_build_that_failed_is_not_taken_for_a_whole_one(
 
     found = find_binaries(with_go, lines.append)
 
-    assert builds(tmp_path) == 3 + 4
+    assert builds(tmp_path) == 3 + 5
     assert sorted(path.name for path in found.etcd.parent.iterdir()) == sorted(PACKAGES)
 
 
@@ -182,7 +183,7 @@ def test_of_two_runs_at_once_one_builds_and_the_other_waits(
     assert found.etcd.parent == folder
     assert len(lines) == 1
     assert lines[0].startswith("waiting for another run that builds the cluster binaries")
-    assert builds(tmp_path) == 4
+    assert builds(tmp_path) == len(PACKAGES)
 
 
 def test_a_build_that_hangs_is_ended_and_reported(
@@ -191,9 +192,9 @@ def test_a_build_that_hangs_is_ended_and_reported(
     monkeypatch.setattr("tests.cluster.go_build.HEARTBEAT_SECONDS", 0.3)
     monkeypatch.setattr("tests.cluster.go_build.LIMIT_SECONDS", 0.5)
 
-    with pytest.raises(BinariesUnavailableError, match=r"\[2/5\] building etcd: not done within"):
+    with pytest.raises(BinariesUnavailableError, match=r"\[2/6\] building etcd: not done within"):
         find_binaries({**with_go, "FAKE_HANGS": "1"}, lines.append)
 
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "hangs").read_text()), 0)
-    assert "[2/5] building etcd … 0 s" in lines
+    assert "[2/6] building etcd … 0 s" in lines

@@ -44,6 +44,14 @@ def test_count(reports: list[pytest.TestReport], tally: Tally) -> None:
     assert count({"a", "b"}, reports) == tally
 
 
+def test_the_kubelets_tests_are_told_too() -> None:
+    lines = summary_lines(Tally(run=3, skipped=1), None, None, "PATH has no kubemark")
+    assert lines == [
+        "cluster tests: 3 run, 1 skipped",
+        "KUBELET TESTS DID NOT RUN: PATH has no kubemark",
+    ]
+
+
 @pytest.mark.parametrize(
     ("because", "no_scheduler", "lines"),
     [
