@@ -157,8 +157,8 @@ REFUSED: dict[str, tuple[Object, str, tuple[str, ...]]] = {
         (
             (
                 "[compute-policy] annotation vke.volcengine.com/mgpu-compute-policy is "
-                '"native-burst-share", which cannot be hybrid; ask for fixed-share or '
-                "guaranteed-burst-share, or remove the annotation"
+                '"native-burst-share", which cannot be hybrid; ask for '
+                "guaranteed-burst-share or fixed-share, or remove the annotation"
             ),
         ),
     ),
