@@ -7,23 +7,14 @@ above the gate. Only an mGPU node needs the fact.
 from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
-from policies.node import MODE_MGPU, NodeProfile
+from policies.node import NodeProfile
+from policies.node_versions import version_violations
 from policies.policy import SupportMatrix
-from policies.versions import Support, dotted_support
 
 
 def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an older add-on, an unknown one where the version is not known."""
-    version, least = node.addon_version, support.addon
-    match dotted_support(version, least):
-        case Support.SUPPORTED:
-            return
-        case Support.TOO_OLD:
-            yield NodeViolation(f"mGPU add-on {version}, older than {least}")
-        case Support.UNKNOWN:
-            if node.mode == MODE_MGPU:
-                shown = f' "{version}"' if version else ""
-                yield NodeViolation(f"an unknown mGPU add-on version{shown}", is_unknown=True)
+    return version_violations("mGPU add-on", node.addon_version, support.addon, node.mode)
 
 
 RULE = NodeRule(

@@ -7,23 +7,14 @@ gate, part by part as integers. Only an mGPU node needs the fact: elsewhere its 
 from collections.abc import Iterator
 
 from policies.facts import NodeRule, NodeViolation
-from policies.node import MODE_MGPU, NodeProfile
+from policies.node import NodeProfile
+from policies.node_versions import version_violations
 from policies.policy import SupportMatrix
-from policies.versions import Support, dotted_support
 
 
 def check(node: NodeProfile, support: SupportMatrix) -> Iterator[NodeViolation]:
     """A violation for an older driver, an unknown one where the version is not known."""
-    version, least = node.driver_version, support.driver
-    match dotted_support(version, least):
-        case Support.SUPPORTED:
-            return
-        case Support.TOO_OLD:
-            yield NodeViolation(f"mGPU driver {version}, older than {least}")
-        case Support.UNKNOWN:
-            if node.mode == MODE_MGPU:
-                shown = f' "{version}"' if version else ""
-                yield NodeViolation(f"an unknown mGPU driver version{shown}", is_unknown=True)
+    return version_violations("mGPU driver", node.driver_version, support.driver, node.mode)
 
 
 RULE = NodeRule(
